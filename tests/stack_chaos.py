@@ -91,7 +91,7 @@ class StackChaos(FaultInjection):
 
     def _act(self) -> None:
         operation = self._random.choice(OPERATIONS)
-        self.world.stacks.act(self._stack().uuid, TENANT, operation)
+        self.world.stacks.start_operation(self._stack().uuid, TENANT, operation)
 
     def _delete(self) -> None:
         self.world.stacks.delete(self._stack().uuid, TENANT)

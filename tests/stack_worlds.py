@@ -303,7 +303,7 @@ class StackWorld(World):
 
     def act(self, stack: Stack, operation: str, level: str | None = None) -> Stack:
         """Begin an operation and wait for its end."""
-        self.stacks.act(stack.uuid, TENANT, operation, level)
+        self.stacks.start_operation(stack.uuid, TENANT, operation, level)
         return self.wait_until_settled(stack)
 
     def wait_until_settled(self, stack: Stack) -> Stack:

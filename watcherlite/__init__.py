@@ -1,1 +1,1 @@
-"""Plan, execute and watch over changes to infrastructure."""
+"""Plan, execute and monitor changes to infrastructure."""

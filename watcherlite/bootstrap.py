@@ -279,7 +279,7 @@ class Runtime:
             )
             self.store.end_lease(worker.uuid)
             for role in (Relay.ROLE, ROLE):
-                self.store.drop_role(role, worker.uuid)
+                self.store.release_role(role, worker.uuid)
         return len(dead)
 
     # hints, see `commands.Messenger`

@@ -187,7 +187,7 @@ class SharedTest(SharedCase):
         stack = self.own.create(marks(20))
         self.own.wait_until_settled(stack)
         delete = (stack.uuid, TENANT, states.DELETE)
-        self.kill_all_at('r12', lambda: self.own.stacks.act(*delete))
+        self.kill_all_at('r12', lambda: self.own.stacks.start_operation(*delete))
 
         stack = self.own.wait_until_settled(stack)
 

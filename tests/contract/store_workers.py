@@ -151,9 +151,9 @@ class StoreWorkersContract(StoreCase):
         self.assertFalse(self.store.acquire_role('relay', second, LIVE))
         self.assertTrue(self.store.acquire_role('relay', first, LIVE))
         self.assertTrue(self.store.acquire_role('other', second, LIVE))
-        self.store.drop_role('relay', second)
+        self.store.release_role('relay', second)
         self.assertFalse(self.store.acquire_role('relay', second, LIVE))
-        self.store.drop_role('relay', first)
+        self.store.release_role('relay', first)
         self.assertTrue(self.store.acquire_role('relay', second, LIVE))
         self.assertFalse(self.store.acquire_role('relay', first, LIVE))
 

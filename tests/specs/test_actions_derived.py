@@ -250,7 +250,7 @@ class TestDerivedActions(DerivedCase):
             (derived('x', 'x'), 'has two actions with one key'),
             (derived('x', inputs={'a': {1}}), 'has an action x whose inputs are not '
              'JSON: a: this is a set, which JSON does not have'),
-            (Derived(('x',)), 'has text where a DerivedAction belongs'),
+            (Derived(('x',)), 'has text instead of a DerivedAction'),
         ):  # fmt: skip
             world, plan = self.derive(rubbish)
             self.assertEqual(

@@ -288,7 +288,7 @@ class TestFailures(AuditCase):
                 figures(),
                 'Strategy none failed: The goal server_consolidation needs the '
                 'indicators compute_nodes_count, instance_migrations_count, '
-                'released_compute_nodes_count, which the strategy did not give',
+                'released_compute_nodes_count, which the strategy did not set',
             ),
             'negative': (
                 figures(

@@ -145,7 +145,7 @@ class TestModel(ClusterHealthCase):
         cluster = self.world.cluster(1, 'stacks', profile)
         (node,) = self.world.nodes(cluster)
         stack = self.world.store.find_stack(node.physical_id or '', 'a-project')
-        self.world.stacks.act(stack.uuid, 'a-project', 'LOCK')
+        self.world.stacks.start_operation(stack.uuid, 'a-project', 'LOCK')
         self.world.wait_until_idle()
 
         (seen,) = self.model().clusters(['stacks'])

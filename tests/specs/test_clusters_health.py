@@ -256,7 +256,7 @@ class TestLocks(HealthCase):
         )
         (node,) = world.nodes(cluster)
         stacks = StackOperations(world.stack_parts(world.store), world.clock, world)
-        stacks.act(node.physical_id or '', 'a-project', stack_states.LOCK)
+        stacks.start_operation(node.physical_id or '', 'a-project', stack_states.LOCK)
         world.wait_until(
             lambda: (
                 world.store.find_stack(node.physical_id or '', 'a-project').status

@@ -247,7 +247,7 @@ class TestLocks(ClusterPlanCase):
         )
 
     def lock(self, name: str) -> None:
-        self.world.stacks.act(name, 'a-project', stack_states.LOCK)
+        self.world.stacks.start_operation(name, 'a-project', stack_states.LOCK)
         self.world.wait_until_idle()
 
     def test_requests_of_plans_users_and_health_policies_leave_a_locked_stack_unchanged(
@@ -304,7 +304,7 @@ class TestLocks(ClusterPlanCase):
         self.assertEqual(
             ('it smokes', node.physical_id), (row.status_reason, row.physical_id)
         )
-        self.world.stacks.act(stack.uuid, 'a-project', stack_states.UNLOCK)
+        self.world.stacks.start_operation(stack.uuid, 'a-project', stack_states.UNLOCK)
         self.world.wait_until_idle()
         recovered = self.operations.recover(cluster.uuid, BY)
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(recovered.action).status)

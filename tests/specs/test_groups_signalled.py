@@ -98,7 +98,10 @@ class TestWhileAGroupScales(GroupCase):
         stacks = self.world.stacks
         refusals = {
             refused(stacks.abandon),
-            *(refused(stacks.act, do) for do in ('CHECK', 'SUSPEND', 'LOCK')),
+            *(
+                refused(stacks.start_operation, do)
+                for do in ('CHECK', 'SUSPEND', 'LOCK')
+            ),
         }
         busy = refused(stacks.mark_unhealthy, 'g', True)
 
@@ -129,7 +132,7 @@ class TestWhileAGroupScales(GroupCase):
         stacks.cancel(self.inner.uuid, TENANT, rollback=False)
         self.world.wait_until_settled(self.stack)
         gate = self.create_gate_at(self.world, 'lock', min(self.ids(self.stack)))
-        stacks.act(self.inner.uuid, TENANT, states.LOCK)
+        stacks.start_operation(self.inner.uuid, TENANT, states.LOCK)
         gate.wait_until_entered()
 
         refused = self.assertRaises(
@@ -200,7 +203,7 @@ class TestWhileAGroupPauses(GroupCase):
     def test_other_requests_wait_for_the_end_of_the_steps(self) -> None:
         stack = self.create_paused_stack()
 
-        after = self.world.stacks.act(stack.uuid, TENANT, states.CHECK)
+        after = self.world.stacks.start_operation(stack.uuid, TENANT, states.CHECK)
 
         self.assertEqual('CHECK_IN_PROGRESS', after.state.name)
         self.assertEqual([action_states.RUNNING], self.pause_statuses())

@@ -12,7 +12,9 @@ Asked = dict[str, Callable[[StackWorld, Stack], object]]
 
 
 def _act(operation: str) -> Callable[[StackWorld, Stack], object]:
-    return lambda world, stack: world.stacks.act(stack.uuid, TENANT, operation)
+    return lambda world, stack: world.stacks.start_operation(
+        stack.uuid, TENANT, operation
+    )
 
 
 def _update(world: StackWorld, stack: Stack) -> object:
@@ -91,7 +93,9 @@ class TestWhileALockRuns(LockCase):
     def test_the_state_is_in_progress_when_the_response_is_sent(self) -> None:
         for operation in (states.LOCK, states.UNLOCK):
             gate = self.create_gate_at(self.world, operation.lower(), 'a')
-            stack = self.world.stacks.act(self.stack.uuid, TENANT, operation)
+            stack = self.world.stacks.start_operation(
+                self.stack.uuid, TENANT, operation
+            )
             self.assertEqual(f'{operation}_IN_PROGRESS', stack.state.name)
             gate.wait_until_entered()
             self.assert_allowed()
@@ -385,7 +389,7 @@ class TestLostWorker(LockCase):
 
     def test_a_lock_completes_after_the_loss_of_its_worker(self) -> None:
         gate = self.create_gate_at(self.world, 'lock', 'a')
-        self.world.stacks.act(self.stack.uuid, TENANT, states.LOCK)
+        self.world.stacks.start_operation(self.stack.uuid, TENANT, states.LOCK)
         gate.wait_until_entered()
         (worker,) = self.world.workers
         del self.world.outside.gates['lock', 'a']

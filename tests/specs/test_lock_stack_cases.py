@@ -284,7 +284,9 @@ class TestRaces(LockCase):
             self.world.kill(worker)
         for name, stack in zip(names, stacks, strict=True):
             begun, refused = self.call_concurrently(
-                lambda s=stack: self.world.stacks.act(s.uuid, TENANT, states.LOCK),
+                lambda s=stack: self.world.stacks.start_operation(
+                    s.uuid, TENANT, states.LOCK
+                ),
                 lambda s=stack, n=name: self.other(n, s),
             )
             self.assertEqual((1, 1), (len(begun), len(refused)), name)
@@ -292,7 +294,9 @@ class TestRaces(LockCase):
     def other(self, name: str, stack: Any) -> Any:
         """Begin the operation that races with a lock."""
         if name == 'lock':
-            return self.world.stacks.act(stack.uuid, TENANT, states.LOCK, states.STACKS)
+            return self.world.stacks.start_operation(
+                stack.uuid, TENANT, states.LOCK, states.STACKS
+            )
         return OPERATIONS[name](self.world, stack)
 
     def call_concurrently(
@@ -329,7 +333,7 @@ class TestTimeout(StackWorldCase):
         world = self.create_stack_world({'Slow': Slow}, limits=StackLimits(timeout=1))
         world.clock.pause()
         stack = world.make({'x': res('Slow'), 'y': res()})
-        world.stacks.act(stack.uuid, TENANT, states.LOCK, None)
+        world.stacks.start_operation(stack.uuid, TENANT, states.LOCK, None)
         world.wait_until(lambda: world.states(stack)['y'] == 'LOCK_COMPLETE')
         world.clock.resume()
         stack = world.wait_until_settled(stack)

@@ -107,7 +107,7 @@ class TestLocks(PlanWorldCase):
         plan = self.world.start(self.world.do('stack_update', self.stack))
         self.world.wait_for_action('stack_update', 'WAITING')
 
-        self.world.stacks.act(self.stack.uuid, TENANT, 'LOCK')
+        self.world.stacks.start_operation(self.stack.uuid, TENANT, 'LOCK')
         self.world.worker(lanes=('engine',))
 
         self.assertEqual('FAILED', self.world.wait_until_ended(plan).state)

@@ -346,7 +346,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         ):
             self.run_with_loss_at_each_commit(
                 f'{operation}_COMPLETE',
-                lambda world, stack, operation=operation: world.stacks.act(
+                lambda world, stack, operation=operation: world.stacks.start_operation(
                     stack.uuid, TENANT, operation
                 ),
                 resources=FEW,

@@ -92,7 +92,7 @@ class HarmlessPromises(PromiseCase):
         stack = world.make(PLAIN)
         stacks, uuid = world.stacks, stack.uuid
         nobody = '00000000-0000-4000-8000-000000000000'
-        act, cancel, mark = stacks.act, stacks.cancel, stacks.mark_unhealthy
+        act, cancel, mark = stacks.start_operation, stacks.cancel, stacks.mark_unhealthy
         circle = {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
         refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = []
         # A stack of another project is not found.

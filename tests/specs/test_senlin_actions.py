@@ -203,7 +203,7 @@ class TestActionProperties(StoryCase):
 
         found = self.world.wait_for_end(self.scale_out(2))
 
-        late = 'The timeout of the cluster was over before all of it was done.'
+        late = 'The timeout of the cluster expired before the action completed.'
         self.assertEqual(
             ('FAILED', f'Action failed in execute: {late}'),
             (found.status, found.status_message),

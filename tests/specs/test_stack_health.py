@@ -137,7 +137,7 @@ class TestModel(StackHealthCase):
         self.world.act(resting, 'SUSPEND')
         gate = self.create_gate_at(self.world, 'check', 'a')
         busy = self.world.make(TWO, name='busy')
-        self.world.stacks.act(busy.uuid, TENANT, 'CHECK')
+        self.world.stacks.start_operation(busy.uuid, TENANT, 'CHECK')
         gate.wait_until_entered()
 
         found = {seen.name: seen.blocking_reason for seen in self.model().stacks()}

@@ -259,7 +259,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         for operation in (states.CHECK, states.SUSPEND, states.RESUME, states.LOCK):
             refused = self.assertRaises(
                 exceptions.ActionInProgress,
-                self.world.stacks.act,
+                self.world.stacks.start_operation,
                 *(self.stack.uuid, TENANT, operation),
             )
             self.assertEqual(

@@ -201,7 +201,7 @@ class TestUpdate(PlanWorldCase):
 
     def test_an_update_waits_for_a_running_operation(self) -> None:
         gate = self.create_gate_at(self.world, 'check', 'a')
-        self.world.stacks.act(self.stack.uuid, TENANT, 'CHECK')
+        self.world.stacks.start_operation(self.stack.uuid, TENANT, 'CHECK')
         gate.wait_until_entered()
 
         plan = self.world.start(self.world.do('stack_update', self.stack))

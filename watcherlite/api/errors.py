@@ -57,7 +57,7 @@ _TEXTS = {
     500: 'Internal server error. See the log of the API{request}.',
     503: 'The database is not available. Try again later.',
 }
-_NO_MEMORY = 'The API has not enough memory for this request. Try again later.'
+_NO_MEMORY = 'The API does not have enough memory for this request. Try again later.'
 #: Messages for requests without an operation.
 _PLAIN = {
     404: 'There is nothing at this address.',

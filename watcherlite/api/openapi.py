@@ -250,8 +250,8 @@ def _common_parameters(mount: Mount, version: Version) -> Document:
             'name': IDEMPOTENCY_KEY,
             'in': 'header',
             'required': False,
-            'description': 'The request takes effect once, however often it is sent '
-            'with this key.',
+            'description': 'The request takes effect once, regardless of how often it '
+            'is sent with this key.',
             'schema': {'type': 'string', 'pattern': '^[!-~]{1,255}$'},
         }
     versions = mount.versions

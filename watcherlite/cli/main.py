@@ -14,7 +14,7 @@ from watcherlite.cli.http import access
 from watcherlite.cmd import arguments, exits
 
 NAME = 'watcherlite'
-DESCRIPTION = 'Plan, execute and watch over changes to infrastructure.'
+DESCRIPTION = 'Plan, execute and monitor changes to infrastructure.'
 
 
 class Commands(commandmanager.CommandManager):

@@ -70,8 +70,8 @@ def _listen(conf: cfg.ConfigOpts) -> socket.socket:
     group = conf.api
     if deploy.settings_of(conf).is_local_only and not is_loopback(group.host):
         raise exceptions.ConfigurationError(
-            f'[api] host is {group.host} and auth_strategy is noauth: anybody who '
-            'can connect has full access. Set auth_strategy to keystone or '
+            f'[api] host is {group.host} and auth_strategy is noauth: every '
+            'client that can connect has full access. Set auth_strategy to keystone or '
             'http_basic, or host to 127.0.0.1; if access is restricted in another '
             'way, set noauth_on_any_address to true'
         )

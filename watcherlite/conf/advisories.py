@@ -62,7 +62,7 @@ def key_advice(conf: cfg.ConfigOpts) -> str:
 
 def _unread_groups(conf: cfg.ConfigOpts) -> Iterator[str]:
     registered = {name.lower() for name in conf._groups}
-    for path, sections in validation.parsed(validation.config_files(conf)):
+    for path, sections in validation.parse_files(validation.config_files(conf)):
         for group in sorted(sections):
             if group.lower() in registered:
                 continue

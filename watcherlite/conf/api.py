@@ -162,7 +162,7 @@ OPTS = [
         'enable_webhooks_auth',
         default=True,
         help='Whether calls of an audit webhook require authentication. Disable it '
-        'for callers that cannot authenticate; anybody who knows the name of an '
+        'for callers that cannot authenticate; any client that knows the name of an '
         'EVENT audit can then trigger it.',
     ),
     cfg.BoolOpt(

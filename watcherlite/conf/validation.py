@@ -93,7 +93,7 @@ def unknown_options(
     for option, group in _options(conf):
         known.setdefault(_group_name(group), set()).update(_names(option))
     problems = []
-    for path, sections in parsed(config_files(conf)):
+    for path, sections in parse_files(config_files(conf)):
         for group_name, keys in sections.items():
             problems += _unknown(f'{path}: ', group_name, keys, known)
     for name in sorted(os.environ if environ is None else environ):
@@ -157,7 +157,7 @@ def _closest(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def parsed(paths: Iterable[str]) -> Iterator[tuple[str, Sections]]:
+def parse_files(paths: Iterable[str]) -> Iterator[tuple[str, Sections]]:
     """Return the content of files: path, and group -> option -> values."""
     for path in paths:
         sections: dict[str, dict[str, list[str]]] = {}
@@ -172,7 +172,7 @@ def _location(conf: cfg.ConfigOpts, option: cfg.Opt, group: cfg.OptGroup | None)
     variable = f'OS_{group_name.upper()}__{option.dest.upper()}'
     if variable in os.environ:
         return f'{variable}: {name}'
-    for path, sections in reversed(list(parsed(config_files(conf)))):
+    for path, sections in reversed(list(parse_files(config_files(conf)))):
         for section, keys in sections.items():
             if section.lower() == group_name.lower() and _names(option) & set(keys):
                 return f'{path}: {name}'

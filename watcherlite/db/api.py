@@ -370,7 +370,7 @@ class Store(
     def acquire_role(self, role: str, worker: str, lease: float) -> bool:
         """Take or keep a role, which one worker has, for `lease` seconds."""
 
-    def drop_role(self, role: str, worker: str) -> None:
+    def release_role(self, role: str, worker: str) -> None:
         """Release a role if this worker has it."""
 
     # work

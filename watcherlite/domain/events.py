@@ -83,7 +83,7 @@ def check_subject(
 ) -> None:
     """Raise ValueError for an invalid combination of filters."""
     if (subject is None) != (subject_id is None):
-        raise ValueError('a history is asked for by both subject and subject_id')
+        raise ValueError('a history requires both subject and subject_id')
     if plan_id is not None and subject_id is not None:
         raise ValueError('a history is that of a plan or that of a subject, not both')
 

@@ -63,8 +63,8 @@ def compiled(written: str) -> Pattern:
         raise InvalidPattern('it is too large; write fewer or smaller repetitions')
     if reason.startswith(_LACKS):
         reason += (
-            '; the syntax is that of RE2, without looking around and references back: '
-            'write several constraints for what has to hold at once'
+            '; the syntax is that of RE2, without lookaround and backreferences: write '
+            'several constraints instead'
         )
     raise InvalidPattern(reason)
 

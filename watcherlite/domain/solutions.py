@@ -115,7 +115,7 @@ class Solution:
         if RESOURCE_ID in inputs:
             raise exceptions.Invalid(
                 f'The input {RESOURCE_ID} of a proposed {action_type} is reserved; '
-                f'hand it over as the argument {RESOURCE_ID}'
+                f'pass it as the argument {RESOURCE_ID}'
             )
         if resource_id is not None:
             inputs[RESOURCE_ID] = resource_id

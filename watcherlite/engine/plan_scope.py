@@ -73,7 +73,7 @@ class PlanScope:
                 action.action_type, action.target, action.input_parameters
             )
         ]
-        known = self._known([reference for _, _, reference in named], creator)
+        known = self._find_named([reference for _, _, reference in named], creator)
         find: Any = functools.cache(functools.partial(self._problem, creator))
         problems: list[tuple[Path, Path, str]] = []
         for index, name, reference in named:
@@ -102,7 +102,7 @@ class PlanScope:
                 return text
         return None
 
-    def _known(
+    def _find_named(
         self, named: list[ObjectReference], creator: Creator
     ) -> set[tuple[Kind | None, str]]:
         """Return the objects named by uuid that the creator may act on."""
@@ -150,7 +150,7 @@ class PlanScope:
 
     def _problem_of_uuid(self, creator: Creator, name: str) -> str | None:
         for kind in (Cluster, Node):
-            if self._known([ObjectReference(kind, name, ())], creator):
+            if self._find_named([ObjectReference(kind, name, ())], creator):
                 return None
         return f"The target '{name}' could not be found in the project of the plan."
 

@@ -253,9 +253,9 @@ class WorkDiscovery:
         wait = (due - self._clock.now()).total_seconds()
         if self._queues.is_yielding:
             wait = max(0.0, wait) + YIELD_DELAY
-        self._timers.after(max(0.0, wait), lambda: self._come_due(lane, due))
+        self._timers.after(max(0.0, wait), lambda: self._on_due(lane, due))
 
-    def _come_due(self, lane: str, due: datetime.datetime) -> None:
+    def _on_due(self, lane: str, due: datetime.datetime) -> None:
         if self._due.get(lane) == due:
             del self._due[lane]
         self._queues.hint_all()

@@ -380,7 +380,7 @@ class Dispatcher:
         LOG.exception(
             'Action %s could not be handled; it is FAILED', attempt.action.uuid
         )
-        outcome = outcomes.Failed('an error of watcherlite itself; see the log')
+        outcome = outcomes.Failed('an internal error of watcherlite; see the log')
         step = results.EXECUTE if attempt.executing else results.PRE_CONDITION
         self.conclude(
             attempt, results.conclude(attempt.action, outcome, step, self._clock.now())

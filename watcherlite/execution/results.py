@@ -43,7 +43,7 @@ STATUS: dict[type, tuple[str, str]] = {
     outcomes.Skipped: (states.SKIPPED, 'it does not apply: before execute only'),
     outcomes.Retry: (states.READY, 'another try, by any worker (spec 001: RETRY)'),
     outcomes.Derived: (states.WAITING, 'it waits for its derived actions'),
-    outcomes.InProgress: (states.RUNNING, 'its work continues outside'),
+    outcomes.InProgress: (states.RUNNING, 'its external work continues'),
 }
 
 SKIPPED_AUTOMATICALLY = 'Action was skipped automatically'
@@ -511,7 +511,7 @@ def indexed(actions: Sequence[DerivedAction]) -> list[list[int]]:
 
 def _action_problem(action: Any) -> str | None:
     if not isinstance(action, DerivedAction):
-        return f'has {json_values.kind(action)} where a DerivedAction belongs'
+        return f'has {json_values.kind(action)} instead of a DerivedAction'
     texts = (action.key, action.action_type, *action.parents)
     optional = (action.name, action.target, action.lane)
     if not all(text and isinstance(text, str) for text in texts):

@@ -196,10 +196,10 @@ class Worker:
             self.committer.stop(max(1.0, min(drain, self._services.settings.lease)))
             self.dispatcher.stop()
             self.lease.stop()
-            self._leave()
+            self._deregister()
             return ended
 
-    def _leave(self) -> None:
+    def _deregister(self) -> None:
         try:
             self._services.store.end_lease(self.record.uuid)
             self._services.store.remove_worker(self.record.uuid)

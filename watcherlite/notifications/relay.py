@@ -194,7 +194,7 @@ class Relay:
             more = self._publish_batch(settings.publish_timeout)
         except exceptions.BrokerUnavailable as error:
             pause = self._failed(str(error))
-            self._drop_role()
+            self._release_role()
             return pause
         except exceptions.WatcherliteError as error:
             return self._failed(str(error))
@@ -331,13 +331,13 @@ class Relay:
         self._outage_since = None
         self._redelivery.reset()
 
-    def _drop_role(self) -> None:
+    def _release_role(self) -> None:
         """Release the role: the broker may be out of reach from here only."""
         if self._role_until == -math.inf:
             return
         self._role_until = -math.inf
         try:
-            self._store.drop_role(self.ROLE, self._worker)
+            self._store.release_role(self.ROLE, self._worker)
         except exceptions.WatcherliteError as error:
             # The lease ends by itself.
             LOG.debug('Cannot release the role %s: %s', self.ROLE, error)
@@ -361,7 +361,7 @@ class Relay:
             )
         except Exception:
             LOG.exception('Unexpected error in the relay of worker %s', self._worker)
-        self._drop_role()
+        self._release_role()
         # Otherwise the relay finds these events only with its next sweep.
         self._send_hint()
 

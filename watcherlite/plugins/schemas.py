@@ -192,7 +192,7 @@ def _explain(error: Any, root: str) -> Iterator[str]:
     """Yield one line for each problem in a validation error."""
     keyword, right, instance = error.validator, error.validator_value, error.instance
     place = '.'.join([root, *(str(part) for part in error.absolute_path)])
-    value = _shown(instance, error.absolute_path)
+    value = _format_value(instance, error.absolute_path)
     match keyword:
         case 'required':
             for key in right:
@@ -258,7 +258,7 @@ def _unit(keyword: str) -> str:
     return {'Length': 'characters', 'Items': 'items', 'Properties': 'keys'}[keyword[3:]]
 
 
-def _shown(value: Any, path: Iterable[Any]) -> str:
+def _format_value(value: Any, path: Iterable[Any]) -> str:
     """Return a value for a message, or a description of it."""
     if any(is_secret_name(part) for part in path if isinstance(part, str)):
         return masking.MASK

@@ -178,11 +178,11 @@ class _Run:
     def _pre_condition(self) -> outcomes.Outcome | None:
         """Return None if the action may start."""
 
-        def ask(kind: ActionType) -> Any:
+        def call(kind: ActionType) -> Any:
             returned = kind.pre_condition(self._context)
             return outcomes.Done() if returned is None else returned
 
-        outcome, _ = self._guarded('pre_condition', ask)
+        outcome, _ = self._guarded('pre_condition', call)
         if isinstance(outcome, outcomes.Derived | outcomes.InProgress):
             name = type(outcome).__name__
             return outcomes.Failed(f'pre_condition returned {name}; only execute may')
@@ -234,13 +234,13 @@ class _Run:
         self._change(self._action.evolve(status=states.READY, phase=COMPLETE))
         self._start()
 
-        def ask(kind: ActionType) -> Any:
+        def call(kind: ActionType) -> Any:
             if cut_off:
                 return kind.overdue(self._context, ends)
             returned = kind.complete(self._context, ends)
             return default_completion(ends) if returned is None else returned
 
-        return self._guarded('overdue' if cut_off else 'complete', ask)
+        return self._guarded('overdue' if cut_off else 'complete', call)
 
     def _post_condition(
         self, outcome: outcomes.Done | outcomes.Failed
@@ -249,11 +249,11 @@ class _Run:
         if isinstance(outcome, outcomes.Done):
             self._context.outputs = outcome.outputs
 
-        def ask(kind: ActionType) -> Any:
+        def call(kind: ActionType) -> Any:
             kind.post_condition(self._context)
             return outcomes.Done()
 
-        checked, raised = self._guarded('post_condition', ask)
+        checked, raised = self._guarded('post_condition', call)
         if raised and isinstance(outcome, outcomes.Done):
             return checked, results.POST_CONDITION
         return outcome, results.EXECUTE

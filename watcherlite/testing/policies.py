@@ -21,7 +21,7 @@ CLUSTER = '00000000-0000-4000-8000-00000000000c'
 POLICY = '00000000-0000-4000-8000-00000000000f'
 
 
-def a_cluster(**values: Any) -> Cluster:
+def make_cluster(**values: Any) -> Cluster:
     """Return an ACTIVE cluster."""
     given: dict[str, Any] = {
         'uuid': CLUSTER,
@@ -34,7 +34,7 @@ def a_cluster(**values: Any) -> Cluster:
     return Cluster(**{**given, **values})
 
 
-def a_node(index: int, created_at: datetime.datetime | None, **values: Any) -> Node:
+def make_node(index: int, created_at: datetime.datetime | None, **values: Any) -> Node:
     """Return an ACTIVE node of that cluster; its uuid ends in its index."""
     given: dict[str, Any] = {
         'uuid': str(uuid.UUID(int=index)),
@@ -84,7 +84,7 @@ class FakePolicyContext:
         self.action_type = action_type
         self.inputs = inputs or {}
         self.properties: Mapping[str, Any] = properties or {}
-        self.cluster = cluster or a_cluster()
+        self.cluster = cluster or make_cluster()
         self.nodes: Sequence[Node] = list(nodes)
         self.binding_data: Mapping[str, Any] = binding_data or {}
         self.last_op = last_op

@@ -99,9 +99,9 @@ class ResourceRun:
         self._files, self._metadata = dict(files or {}), dict(metadata or {})
         self.story: list[str] = []
         self.lease_lost = False
-        self._begin(uuid or str(uuids.uuid4()))
+        self._start(uuid or str(uuids.uuid4()))
 
-    def _begin(self, uuid: str) -> None:
+    def _start(self, uuid: str) -> None:
         self.uuid = uuid
         self.physical_id: str | None = None
         self.attributes: dict[str, Any] = {}
@@ -135,11 +135,11 @@ class ResourceRun:
         """
         wanted = self.fit(properties)
 
-        def begin(handler: ResourceHandler, context: Any) -> Any:
+        def start(handler: ResourceHandler, context: Any) -> Any:
             found = handler.find(context) if context.attempt > 1 else None
             return handler.create(context) if found is None else found
 
-        return self._operate('create', begin, wanted, attempt)
+        return self._operate('create', start, wanted, attempt)
 
     def adopt(self, left: 'ResourceRun') -> Settled:
         """Adopt the resource of an abandoned stack.
@@ -204,10 +204,10 @@ class ResourceRun:
         """Perform one of its operations, as for a node."""
         given = dict(parameters or {})
 
-        def begin(handler: ResourceHandler, context: Any) -> Any:
+        def start(handler: ResourceHandler, context: Any) -> Any:
             return handler.operate(context, operation, given)
 
-        return self._operate(operation, begin, attempt=attempt)
+        return self._operate(operation, start, attempt=attempt)
 
     def signal(self, details: Mapping[str, Any]) -> Settled:
         """Send it a signal."""
@@ -217,7 +217,7 @@ class ResourceRun:
 
     def _replace(self, properties: Mapping[str, Any]) -> Settled:
         old = dict(vars(self))
-        self._begin(str(uuids.uuid4()))
+        self._start(str(uuids.uuid4()))
         settled = self.create(properties)
         new = dict(vars(self))
         if settled.status == COMPLETE:

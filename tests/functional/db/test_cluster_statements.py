@@ -177,7 +177,7 @@ class ClusterStatementTests(counting.CountingTests):
         self.assert_projects_use_their_indexes()
         self.assert_names_and_all_projects_use_indexes()
         asked: list[tuple[sa.Select[Any], dict[str, str]]] = [
-            (projects.named(collection), {'name': 'x'})
+            (projects.name_lookup(collection), {'name': 'x'})
             for kind, collection in COLLECTIONS.items()
             if kind is not Action
         ]

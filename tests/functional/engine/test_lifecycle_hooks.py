@@ -307,7 +307,9 @@ class TestWays(HookCase):
 
         ended = self.world.wait_for_end(begun.action)
         self.assertEqual('FAILED', ended.status)
-        self.assertIn('its timeout was over before its hook was', ended.status_message)
+        self.assertIn(
+            'its timeout expired before the hook completed', ended.status_message
+        )
         self.assertEqual('ACTIVE', self.world.reload(first).status)
 
     def test_a_failed_deletion_after_the_hook_has_a_reason(self):

@@ -56,7 +56,7 @@ class RuntimeOfStacksTest(RuntimeCase):
         self.assertEqual({'repaired_resources_ratio': 100}, efficacy)
 
     def test_an_action_of_a_plan_on_a_locked_stack_is_skipped(self) -> None:
-        self.runtime.stacks.act('web', TENANT, 'LOCK')
+        self.runtime.stacks.start_operation('web', TENANT, 'LOCK')
         self.wait_until(lambda: self.reload().state.name == 'LOCK_COMPLETE')
 
         plan = self.runtime.plans.create(

@@ -133,7 +133,7 @@ class ValidationTest(base.TestCase):
         for outcome, said in (
             (Derived(()), 'has no actions'),
             (Derived(None), 'has no actions'),  # type: ignore[arg-type]
-            (derived(x, 'y'), 'has text where a DerivedAction belongs'),
+            (derived(x, 'y'), 'has text instead of a DerivedAction'),
             (derived(x, x), 'has two actions with one key'),
             (
                 derived(DerivedAction('y', 'nop', parents=('x',))),

@@ -81,7 +81,7 @@ class Store:
             self.relay = worker
         return self.relay == worker
 
-    def drop_role(self, role, worker):
+    def release_role(self, role, worker):
         self.story.add('drop', role)
         if self.relay == worker:
             self.relay = None

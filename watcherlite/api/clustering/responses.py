@@ -24,7 +24,7 @@ def scheduled_operations(request: Request) -> ClusterOperations:
 def check_not_scheduled(request: Request, name: str) -> None:
     """Raise BadRequest if `not_before` is given for a synchronous operation."""
     if request.query.get('not_before') is not None:
-        raise exceptions.BadRequest(f'{name} is done at once and cannot be scheduled.')
+        raise exceptions.BadRequest(f'{name} is synchronous and cannot be scheduled.')
 
 
 def is_forced(request: Request) -> bool:

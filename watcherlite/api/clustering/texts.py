@@ -62,12 +62,13 @@ class SenlinTexts(Texts):
             case 'type' if right == 'object' or right == ['object', 'null']:
                 return _NO_MAP
             case 'type' | 'pattern' if 'integer' in error.schema['type']:
-                shown = _shown(value, path)
+                shown = _format_value(value, path)
                 return f"The value for {name} must be an integer: '{shown}'."
             case 'type' | 'pattern' if 'boolean' in error.schema['type']:
-                return f"Invalid value '{_shown(value, path)}' specified for '{name}'"
+                shown = _format_value(value, path)
+                return f"Invalid value '{shown}' specified for '{name}'"
             case 'enum':
-                return f'Field value {_shown(value, path)} is invalid'
+                return f'Field value {_format_value(value, path)} is invalid'
             case 'minimum':
                 return f"Value must be >= {right} for field '{name}'."
             case 'format' if right == 'uuid':
@@ -76,7 +77,7 @@ class SenlinTexts(Texts):
         return super().invalid(error, argument)
 
 
-def _shown(value: Any, path: Sequence[str]) -> str:
+def _format_value(value: Any, path: Sequence[str]) -> str:
     """Return a value for an error, if it is scalar and not nested."""
     if len(path) > 2:
         return f'of {path[-1]}'

@@ -56,7 +56,7 @@ def parse_time(name: str, text: str | None) -> datetime.datetime | None:
     except (ValueError, OverflowError):
         raise exceptions.Invalid(
             f"Invalid input for field/attribute {name}. Value: '{text[:120]}'. It must "
-            'be a time by ISO 8601, such as 2030-01-31T23:59:00'
+            'be a time in ISO 8601, such as 2030-01-31T23:59:00'
         ) from None
 
 

@@ -61,7 +61,7 @@ def query_schema(noun: str) -> Versioned:
     filters = {name: _FILTERS[name] for name in FILTERS[noun] if name in _FILTERS}
     if noun in _STATES:
         filters['state'] = {'type': 'string', 'enum': list(_STATES[noun])}
-    marker = {**UUID, 'description': 'The page begins after the object of this uuid.'}
+    marker = {**UUID, 'description': 'The uuid of the object before the page.'}
     keys = SORT_KEYS[noun]
     if noun not in TIMED:
         return paging(keys, marker, filters)
@@ -85,7 +85,7 @@ def paging(
                 'limit': {
                     'type': 'integer',
                     'minimum': 1,
-                    'description': 'Most rows of a page; the service may give fewer.',
+                    'description': 'The maximum number of rows in the page.',
                 },
                 'marker': marker,
                 'sort_key': {

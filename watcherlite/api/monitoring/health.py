@@ -69,7 +69,7 @@ class BrokerProbe:
             asking = self._asking
         asking.join(patience)
         with self._lock:
-            return self._found or (UNKNOWN, 'it has not answered yet')
+            return self._found or (UNKNOWN, 'no response yet')
 
     def _run(self) -> None:
         try:
@@ -80,7 +80,7 @@ class BrokerProbe:
         except Exception as error:
             # Otherwise the broker is never probed again.
             LOG.exception('The probe of the broker failed')
-            found = FAILED, f'it cannot be asked: {type(error).__name__}'
+            found = FAILED, f'the probe failed: {type(error).__name__}'
         with self._lock:
             self._found, self._found_at = found, self._monotonic()
             self._asking = None

@@ -66,7 +66,7 @@ class Poll(abc.ABC):
         :param found: the object; None: it is deleted
         """
 
-    def until_ended(self) -> Shown | None:
+    def wait_for_end(self) -> Shown | None:
         """Return the object after the end of the operation; None: it is deleted.
 
         :raises ApiUnavailable: the API was unavailable for too long
@@ -156,7 +156,7 @@ class Waiting(Remote):
         :param interrupted: the line to show after Ctrl-C
         """
         try:
-            found = poll.until_ended()
+            found = poll.wait_for_end()
         except KeyboardInterrupt:
             self.print_message(interrupted)
             self._code = exits.INTERRUPTED

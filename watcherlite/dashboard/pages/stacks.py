@@ -34,14 +34,14 @@ def project_of(view: View) -> str:
     return chosen or view.caller.project_id or DEFAULT_PROJECT
 
 
-def _place(view: View, *segments: str) -> str:
+def _path(view: View, *segments: str) -> str:
     return '/'.join(['/orchestration/v1', project_of(view), 'stacks', *segments])
 
 
 def find_stacks(view: View, limit: int, **filters: str) -> Sequence[Mapping[str, Any]]:
     """Return the newest stacks of the project of a page that match some filters."""
     found: Sequence[Mapping[str, Any]] = view.api.get(
-        _place(view), **filters, limit=limit
+        _path(view), **filters, limit=limit
     )['stacks']
     return found
 
@@ -50,7 +50,7 @@ def find_stacks(view: View, limit: int, **filters: str) -> Sequence[Mapping[str,
 def list_stacks(view: View) -> Mapping[str, Any]:
     """List the stacks of a project, the newest first."""
     args = {name: view.args.get(name, '') for name in _FILTERS}
-    body = view.api.get(_place(view), **args, limit=ROWS + 1)
+    body = view.api.get(_path(view), **args, limit=ROWS + 1)
     stacks = body['stacks'][:ROWS]
     project = project_of(view)
     is_cut = len(body['stacks']) > ROWS
@@ -67,12 +67,12 @@ def list_stacks(view: View) -> Mapping[str, Any]:
 @PAGES.page('/stacks/{name}/{uuid}', 'stack.html')
 def show_stack(view: View, name: str, uuid: str) -> Mapping[str, Any]:
     """Show a stack: its facts, resources, outputs and latest events."""
-    stack = view.api.get(_place(view, name, uuid))['stack']
-    resources = view.api.get(_place(view, name, uuid, 'resources'))['resources']
+    stack = view.api.get(_path(view, name, uuid))['stack']
+    resources = view.api.get(_path(view, name, uuid, 'resources'))['resources']
     events: Sequence[Mapping[str, Any]] = ()
     if view.allows('events:index', project_of(view)):
         events = view.api.get(
-            _place(view, name, uuid, 'events'), sort_dir='desc', limit=EVENTS
+            _path(view, name, uuid, 'events'), sort_dir='desc', limit=EVENTS
         )['events']
     nested = {
         resource['resource_name']: link['href'].rstrip('/').rsplit('/', 2)[1:]
@@ -95,13 +95,13 @@ def show_stack(view: View, name: str, uuid: str) -> Mapping[str, Any]:
 
 
 @PAGES.form('/stacks/{name}/{uuid}/act', show_stack)
-def act(view: View, name: str, uuid: str) -> str:
+def run_action(view: View, name: str, uuid: str) -> str:
     """Lock a stack at a level, or request another action on it."""
     action = view.form.get('action', '')
     body: dict[str, Any] = {action: None}
     if action == 'lock':
         body = {'lock': {'level': view.form.get('level', '')}}
-    view.api.request('POST', _place(view, name, uuid, 'actions'), body)
+    view.api.request('POST', _path(view, name, uuid, 'actions'), body)
     return address('stacks', name, uuid, project=project_of(view), done='changed')
 
 
@@ -113,7 +113,7 @@ def mark(view: View, name: str, uuid: str) -> str:
         'resource_status_reason': view.form.get('reason', '').strip(),
     }
     resource = view.form.get('resource', '')
-    view.api.request('PATCH', _place(view, name, uuid, 'resources', resource), body)
+    view.api.request('PATCH', _path(view, name, uuid, 'resources', resource), body)
     return address('stacks', name, uuid, project=project_of(view), done='changed')
 
 

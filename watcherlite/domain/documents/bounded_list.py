@@ -35,7 +35,7 @@ class BoundedList(list[T]):
             super().append(item)
 
 
-def shown(lines: list[str], dropped: int = 0) -> list[str]:
+def truncate_lines(lines: list[str], dropped: int = 0) -> list[str]:
     """Return the lines to show, with the number of the others.
 
     :param dropped: number of problems in addition to the lines

@@ -150,7 +150,7 @@ class Markup:
             return self._yaml()
         except exceptions.InvalidDocument:
             for key in repeated:
-                self.problems.append((None, (), f'the key {key!r} is there twice'))
+                self.problems.append((None, (), f'the key {key!r} is duplicated'))
             return value
 
     def _yaml(self) -> Any:

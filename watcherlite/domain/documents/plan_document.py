@@ -193,7 +193,7 @@ def to_mapping(document: PlanDocument) -> dict[str, Any]:
     """Return a plan as users write it, in JSON; defaults are omitted."""
     found: dict[str, Any] = {
         'on_failure': document.on_failure,
-        'actions': [_written(action) for action in document.actions],
+        'actions': [_to_document(action) for action in document.actions],
     }
     for name in ('name', 'max_parallel'):
         if getattr(document, name) is not None:
@@ -201,7 +201,7 @@ def to_mapping(document: PlanDocument) -> dict[str, Any]:
     return found
 
 
-def _written(action: ActionDocument) -> dict[str, Any]:
+def _to_document(action: ActionDocument) -> dict[str, Any]:
     found: dict[str, Any] = {'name': action.name, 'action_type': action.action_type}
     if action.input_parameters:
         found['input_parameters'] = dict(action.input_parameters)
@@ -291,7 +291,7 @@ def _actions(findings: values.Findings, obj: object) -> list[ActionDocument]:
         if action.name and index.setdefault(action.name, i) != i:
             findings.add(
                 (*path, i, 'name'),
-                f'{values.shown(action.name)} is the name of '
+                f'{values.quote(action.name)} is the name of '
                 f'actions[{index[action.name]}] already; each action needs its own',
             )
     _check_graph(findings, actions, index)
@@ -335,7 +335,7 @@ def _check_graph(
             if name not in index:
                 near = findings.closest_name(name, index)
                 hint = f'; did you mean {near}?' if near else ''
-                findings.add(path, f'there is no action {values.shown(name)}{hint}')
+                findings.add(path, f'there is no action {values.quote(name)}{hint}')
             elif index[name] == i:
                 findings.add(path, 'an action cannot wait for itself')
             else:
@@ -353,6 +353,6 @@ def _located_lines(problems: BoundedList[_Found], markup: Markup | None) -> list
     """Return problems, including those of the text, sorted by line."""
     if markup is None:
         texts = [problem_line('', place, text) for _, place, text in problems]
-        return bounded_list.shown(texts, problems.dropped)
+        return bounded_list.truncate_lines(texts, problems.dropped)
     dropped = problems.dropped + markup.problems.dropped
-    return bounded_list.shown(markup.located_lines(problems), dropped)
+    return bounded_list.truncate_lines(markup.located_lines(problems), dropped)

@@ -76,11 +76,11 @@ def name(findings: Findings, path: Path, value: object) -> str | None:
             path, f'this has {len(value)} characters; it must have 1 to {NAME_LENGTH}'
         )
     elif value != value.strip():
-        findings.add(path, f'{shown(value)} begins or ends with a space')
+        findings.add(path, f'{quote(value)} starts or ends with a space')
     elif not value.isprintable() and any(
         unicodedata.category(c) in _UNUSABLE for c in value
     ):
-        findings.add(path, f'{shown(value)} has a character that cannot be shown')
+        findings.add(path, f'{quote(value)} has a character that cannot be shown')
     return value
 
 
@@ -90,7 +90,7 @@ def on_failure(findings: Findings, path: Path, value: object) -> str:
         return value
     if value is not None:
         known = ', '.join(states.ON_FAILURE)
-        findings.add(path, f'{shown(value)} is not one of {known}')
+        findings.add(path, f'{quote(value)} is not one of {known}')
     return next(iter(states.ON_FAILURE))
 
 
@@ -102,7 +102,7 @@ def max_parallel(findings: Findings, path: Path, value: Any) -> int | None:
         return value
     findings.add(
         path,
-        f'{shown(value)} is not a whole number of actions from 1 to {MAX_NUMBER}; '
+        f'{quote(value)} is not a whole number of actions from 1 to {MAX_NUMBER}; '
         'leave it out for no limit',
     )
     return None
@@ -117,8 +117,8 @@ def timeout(findings: Findings, path: Path, value: Any) -> int:
         return math.ceil(value)
     findings.add(
         path,
-        f'{shown(value)} is not a number of seconds from 0 to {MAX_NUMBER}; 0 stands '
-        'for the default',
+        f'{quote(value)} is not a number of seconds from 0 to {MAX_NUMBER}; 0 is '
+        'the default',
     )
     return 0
 
@@ -137,11 +137,11 @@ def not_before(
         try:
             return found.astimezone(UTC)
         except OverflowError:
-            findings.add(path, f'{shown(value)} is out of range')
+            findings.add(path, f'{quote(value)} is out of range')
             return None
     findings.add(
         path,
-        f'{shown(value)} is not a time with a zone; write it as 2030-01-31T22:00:00Z, '
+        f'{quote(value)} is not a time with a zone; write it as 2030-01-31T22:00:00Z, '
         'or with +01:00 for the Z',
     )
     return None
@@ -195,7 +195,7 @@ def parents(findings: Findings, path: Path, value: object) -> tuple[str, ...]:
             findings.add((*path, i), text)
             item = ''
         elif item in seen:
-            findings.add((*path, i), f'{shown(item)} is there twice; name it once')
+            findings.add((*path, i), f'{quote(item)} is duplicated; name it once')
         found.append(item)
         seen.add(item)
         if findings.problems.is_full:
@@ -203,7 +203,7 @@ def parents(findings: Findings, path: Path, value: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-def shown(value: object) -> str:
+def quote(value: object) -> str:
     """Return a value for a message; long or nested ones as their type."""
     if value is None or isinstance(value, (dict, list, tuple)):
         return kind(value)
@@ -216,7 +216,7 @@ def _is_number(value: object, types: type | tuple[type, ...]) -> bool:
 
 
 def _type_name(value: object) -> str:
-    subject = shown(value)
+    subject = quote(value)
     return f'{"this" if subject == kind(value) else subject} is {kind(value)}'
 
 

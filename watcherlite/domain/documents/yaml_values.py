@@ -117,7 +117,7 @@ class Builder:
                     if documents > 1:
                         raise Unreadable(
                             line,
-                            'a second document begins here; a file holds one '
+                            'a second document starts here; a file contains one '
                             f'{self.noun}: remove the line of dashes, or use two files',
                         )
         finally:
@@ -159,7 +159,7 @@ class Builder:
     def _alias(self, name: str, line: int) -> None:
         if name not in self.anchors:
             if any(o.anchor == name for o in self.open):
-                raise Unreadable(line, f'the alias *{name} is a part of itself')
+                raise Unreadable(line, f'the alias *{name} contains itself')
             raise Unreadable(line, f'there is no anchor &{name} for the alias *{name}')
         value, size = self.anchors[name]
         self.repeated += size
@@ -208,7 +208,7 @@ class Builder:
             return
         top.repeated = key in top.value
         if top.repeated:
-            self._report(line, 'this key is there twice; keep one of them')
+            self._report(line, 'this key is duplicated; remove one of them')
         else:
             self._record_line(line)
 

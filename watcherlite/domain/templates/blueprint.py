@@ -147,8 +147,8 @@ class Blueprint:
         spent = EvaluationBudget()
         shown = EvaluationBudget(
             most,
-            'The outputs of the stack have more than {} bytes together; ask for one of '
-            'them, or have them give less.',
+            'The outputs of the stack have more than {} bytes together; request a '
+            'single output, or reduce their size.',
         )
         exhausted: str | None = None
         for key, output in self.template.outputs.items():
@@ -219,7 +219,7 @@ def _conditions(
     for name, node in template.conditions.items():
         try:
             found[name] = nodes.evaluate_condition(
-                node, scope.again(), ('conditions', name)
+                node, scope.for_evaluation(), ('conditions', name)
             )
         except nodes.EvaluationFailed as error:
             problems.append((error.path, error.text))

@@ -37,7 +37,7 @@ def map_replace(given: Any, scope: Scope) -> dict[str, Any] | None:
             raise EvaluationError(f'keys: a new key is {kind(new)}; it must be text')
         if new in found or (new != key and new in mapping):
             raise EvaluationError(
-                'two keys become the same; let each become another one'
+                'two keys have the same replacement; make the replacements distinct'
             )
         if not isinstance(value, (dict, list)):
             other = _replace_key(values, value)
@@ -126,7 +126,7 @@ def repeat(given: Any, scope: Scope) -> list[Any] | None:
         return []
     each = as_mapping(each, 'for_each')
     if not each:
-        raise EvaluationError('for_each is empty; name what is repeated')
+        raise EvaluationError('for_each is empty; name the values to repeat')
     names = list(each)
     values = [_values(name, each[name]) for name in names]
     counts = [len(one) for one in values]

@@ -82,7 +82,7 @@ class Compiler:
         if function.call is None:
             return self._choice(written, place)
         if function.refers == 'resource' and self._within is not None:
-            text = 'a condition is decided before anything is made; use get_param'
+            text = 'a condition is evaluated before resources exist; use get_param'
             self._findings.add(place, text)
             return nodes.Static(None)
         self._check_name(function, written, place)
@@ -98,11 +98,11 @@ class Compiler:
         first = written[:1] if isinstance(written, list) else [written]
         name = first[0] if first else None
         if function.name == 'get_param':
-            self._named('parameter', name, place)
+            self._check_known('parameter', name, place)
         elif function.refers == 'resource':
-            self._named('resource', name, place)
+            self._check_known('resource', name, place)
 
-    def _named(self, noun: str, name: Any, place: Path) -> None:
+    def _check_known(self, noun: str, name: Any, place: Path) -> None:
         known = self._known[noun]
         if known is None or not isinstance(name, str) or name in known:
             return
@@ -163,7 +163,7 @@ class Compiler:
         if isinstance(written, bool):
             return nodes.Static(written)
         if isinstance(written, str):
-            self._named('condition', written, path)
+            self._check_known('condition', written, path)
             if self._within is not None:
                 self._within.append(written)
             return nodes.NamedCondition(written)

@@ -9,7 +9,7 @@ from typing import Any
 from watcherlite.domain import patterns
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
 
 LENGTH, RANGE, MODULO = 'length', 'range', 'modulo'
@@ -75,7 +75,7 @@ class Constraint:
             values = value if isinstance(value, list) else [value]
             if all(one in allowed for one in values):
                 return None
-            named = ', '.join(shown(one) for one in allowed[:_NAMED])
+            named = ', '.join(quote(one) for one in allowed[:_NAMED])
             return f'it must be one of {named}{", ..." if allowed[_NAMED:] else ""}'
         if self.kind == PATTERN:
             return _mismatch(settings['value'], value)
@@ -162,7 +162,7 @@ def _settings(
     if name in (LENGTH, RANGE):
         found = _numbers(findings, path, written, ('min', 'max'), whole=name == LENGTH)
         if found == {}:
-            findings.add(path, 'there is neither min nor max; write at least one')
+            findings.add(path, 'min and max are missing; set at least one')
         return found or None
     if name == MODULO:
         found = _numbers(findings, path, written, ('step', 'offset'), whole=False)
@@ -212,7 +212,7 @@ def _numbers(
         number = number_of(value)
         if number is None or (whole and not isinstance(number, int)):
             noun = 'a whole number' if whole else 'a number'
-            findings.add((*path, name), f'{shown(value)} is not {noun}')
+            findings.add((*path, name), f'{quote(value)} is not {noun}')
             return None
         found[name] = number
     return found

@@ -7,7 +7,7 @@ from typing import Any
 
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import constraints
 from watcherlite.domain.templates.constraints import Constraint
@@ -173,7 +173,7 @@ def _type(
         return str(parameter_type)
     what = 'Missing parameter type for parameter: ' + name
     if 'type' in written:
-        what = f'{shown(parameter_type)} is no type of a parameter'
+        what = f'{quote(parameter_type)} is no type of a parameter'
     findings.add((*path, 'type'), f'{what}; write one of {", ".join(TYPES)}')
     return None
 

@@ -96,7 +96,7 @@ class _Resolver:
         """Resolve the references of an output, if its condition is true."""
         try:
             present = nodes.holds(
-                output.condition_node, self._scope.again(), ('outputs', key)
+                output.condition_node, self._scope.for_evaluation(), ('outputs', key)
             )
         except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
@@ -110,7 +110,9 @@ class _Resolver:
         for name, resource in self._template.resources.items():
             path = ('resources', name)
             try:
-                if nodes.holds(resource.nodes.condition, self._scope.again(), path):
+                if nodes.holds(
+                    resource.nodes.condition, self._scope.for_evaluation(), path
+                ):
                     found[name] = resource
             except nodes.EvaluationFailed as error:
                 self.problems.append((error.path, error.text))
@@ -124,8 +126,8 @@ class _Resolver:
         path = ('resources', name, 'external_id')
         named = nodes.ReferencedNames()
         try:
-            node.add_references(self._scope.again(), named)
-            value = node.value(self._scope.again())
+            node.add_references(self._scope.for_evaluation(), named)
+            value = node.value(self._scope.for_evaluation())
         except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
             return resource
@@ -146,7 +148,7 @@ class _Resolver:
         named = nodes.ReferencedNames()
         for node in parts:
             try:
-                node.add_references(self._scope.again(), named)
+                node.add_references(self._scope.for_evaluation(), named)
             except nodes.EvaluationFailed as error:
                 self.problems.append((error.path, error.text))
         found: set[str] = set()

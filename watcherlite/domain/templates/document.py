@@ -75,7 +75,7 @@ def located_lines(document: object, problems: Iterable[tuple[Path, str]]) -> lis
         dropped += markup.problems.dropped
         found = markup.located_lines((path, path, text) for path, text in problems)
         lines = list(dict.fromkeys(found))
-    return bounded_list.shown(lines, dropped)
+    return bounded_list.truncate_lines(lines, dropped)
 
 
 def locations(document: object, paths: Iterable[Path]) -> dict[Path, str]:

@@ -7,7 +7,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import document
 
@@ -205,7 +205,7 @@ def _check(findings: Findings, written: dict[str, Any]) -> None:
             for name, strategy in value.items():
                 if strategy not in (OVERWRITE, MERGE, DEEP_MERGE):
                     known = f'{OVERWRITE}, {MERGE}, {DEEP_MERGE}'
-                    text = f'{shown(strategy)} is not one of {known}'
+                    text = f'{quote(strategy)} is not one of {known}'
                     findings.add((key, name), text)
 
 
@@ -228,7 +228,7 @@ def merge(
         text = (files or {}).get(name) if isinstance(name, str) else None
         if text is None:
             raise exceptions.StackValidationFailed(
-                f'environment_files: there is no {shown(name)} among the files; send '
+                f'environment_files: there is no {quote(name)} among the files; send '
                 'its text in files'
             )
         merged = _merge_parameters(merged, load(text, name), types)

@@ -182,7 +182,7 @@ FUNCTIONS = (
     ),
     Function(
         'repeat',
-        'A list of what a template gives for each value, or combination of values.',
+        'A list of the results of a template for each value, or combination of values.',
         '2015-04-30',
         mapping_shape(
             '{template: port %p%, for_each: {%p%: [80, 443]}}',
@@ -200,7 +200,7 @@ FUNCTIONS = (
     ),
     Function(
         'map_merge',
-        'Several mappings as one; what stands in a later one counts.',
+        'The merge of several mappings; later ones take precedence.',
         '2016-04-08',
         list_shape('map_merge: [{a: 1}, {b: 2}]', 0),
         collection_functions.map_merge,
@@ -317,7 +317,7 @@ CONDITION_FUNCTIONS = (
 
 #: Unsupported functions of Heat: name -> (first version, alternative).
 MISSING: Mapping[str, tuple[str, str]] = {
-    'resource_facade': (_FIRST, 'hand over what it should give as a parameter'),
+    'resource_facade': (_FIRST, 'pass its result as a parameter'),
     'yaql': (versions.CONDITIONS, 'use map_merge, list_concat, repeat or filter'),
 }
 

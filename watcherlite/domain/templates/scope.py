@@ -108,7 +108,7 @@ class Scope:
     left: int = MAX_MADE
     budget: EvaluationBudget | None = None
 
-    def again(self) -> 'Scope':
+    def for_evaluation(self) -> 'Scope':
         """Return a copy for another evaluation."""
         return dataclasses.replace(self, left=MAX_MADE)
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.plan_values import Findings, check_keys, shown
+from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import definitions, versions
 from watcherlite.domain.templates.compiler import Compiler
@@ -113,7 +113,7 @@ def groups(
         for index, name in enumerate(members):
             where = (*path, 'parameters', index)
             if not isinstance(name, str) or name not in known:
-                text = f'there is no parameter {shown(name)}; name one of the template'
+                text = f'there is no parameter {quote(name)}; name one of the template'
                 findings.add(where, text)
             elif name in seen:
                 text = f'{name} is in a group already; name it once'
@@ -280,10 +280,12 @@ def _policy(findings: Findings, path: Path, written: Any) -> str:
     policy = _POLICIES.get(written.lower()) if isinstance(written, str) else None
     if policy is None:
         text = (
-            f'{shown(written)} is not one of {definitions.DELETE}, {definitions.RETAIN}'
+            f'{quote(written)} is not one of {definitions.DELETE}, {definitions.RETAIN}'
         )
         findings.add(
-            path, f'{text}; {definitions.RETAIN} leaves the thing when the stack goes'
+            path,
+            f'{text}; {definitions.RETAIN} keeps the resource when the stack is '
+            'deleted',
         )
     return policy or definitions.DELETE
 

@@ -44,7 +44,7 @@ def update_event(before: Audit, after: Audit, now: datetime.datetime) -> Event:
     if before.state == after.state:
         kind = events.MESSAGE_CHANGED
     changes = {
-        name: {'old': _shown(old), 'new': _shown(new)}
+        name: {'old': _to_json(old), 'new': _to_json(new)}
         for name in _CHANGEABLE
         if (old := getattr(before, name)) != (new := getattr(after, name))
     }
@@ -52,7 +52,7 @@ def update_event(before: Audit, after: Audit, now: datetime.datetime) -> Event:
     return event.with_detail(events.CHANGES, changes) if changes else event
 
 
-def _shown(value: object) -> object:
+def _to_json(value: object) -> object:
     """Return the value of an attribute as JSON."""
     return value.isoformat() if isinstance(value, datetime.datetime) else value
 

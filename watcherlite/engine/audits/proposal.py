@@ -117,7 +117,7 @@ class ProposalBuilder:
         if missing:
             raise InvalidProposal(
                 f'The goal {goal} needs the indicators {", ".join(missing)}, which the '
-                'strategy did not give'
+                'strategy did not set'
             )
         unknown = sorted(set(given) - set(known))
         if unknown:

@@ -90,7 +90,7 @@ class AuditReconciler:
         """Stop the checks, and release the role."""
         self._scheduler.stop()
         try:
-            self._store.drop_role(ROLE, self._worker)
+            self._store.release_role(ROLE, self._worker)
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
             LOG.warning('Could not release role %s, it expires: %s', ROLE, error)
 
@@ -213,12 +213,12 @@ class AuditReconciler:
     @retry_on_conflict
     def _record_lost_run(self, uuid: str) -> None:
         with self._store.transaction() as tx:
-            again = self.settle(tx, uuid)
+            again = self.record_lost_run(tx, uuid)
         self._messenger.broadcast(commands.EventsStored())
         if again:
             self._messenger.send(ENGINE, commands.RunActions())
 
-    def settle(self, tx: Transaction, uuid: str) -> bool:
+    def record_lost_run(self, tx: Transaction, uuid: str) -> bool:
         """Record the result of a run that did not; return whether a new run exists.
 
         A CONTINUOUS audit continues, with the failure as its message.

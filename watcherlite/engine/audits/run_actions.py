@@ -141,9 +141,7 @@ def reschedule(
 
 
 def _no_further_run(audit: NewAudit) -> exceptions.Invalid:
-    return exceptions.Invalid(
-        f'The interval {audit.interval!r} has no time that is still to come'
-    )
+    return exceptions.Invalid(f'The interval {audit.interval!r} has no future time')
 
 
 def stop(tx: Transaction, action: Action | None, now: datetime.datetime) -> bool:

@@ -50,7 +50,7 @@ PLAN_IS_ONGOING = (
 CANCELLED = 'The run of the audit was cancelled.'
 END_TIME_PASSED = 'Its end time has passed.'
 SUPERSEDED = 'Superseded by action plan {} of the same audit.'
-NO_NEXT_RUN = 'Its interval has no time that is still to come.'
+NO_NEXT_RUN = 'Its interval has no future time.'
 
 T = TypeVar('T')
 
@@ -104,7 +104,7 @@ class AuditRun:
             functools.partial(self._store.audit_surroundings, audit.id)
         )
         if around is None:
-            raise RunLost('The audit is gone.')
+            raise RunLost('The audit no longer exists.')
         goal, strategy = around.goal, around.strategy
         builder, context = self._parts.proposing, self._context
         row = self._attempt(functools.partial(builder.strategy, goal, strategy))
@@ -169,11 +169,11 @@ class AuditRun:
     def _write(self, step: Callable[[Transaction], T]) -> T:
         """Run a step in its own transaction."""
 
-        def written() -> T:
+        def write() -> T:
             with self._store.transaction() as tx:
                 return step(tx)
 
-        done = self._retry(written)
+        done = self._retry(write)
         self._parts.messenger.broadcast(commands.EventsStored())
         return done
 
@@ -332,7 +332,7 @@ class AuditRun:
         """Record the failure of a step; a CONTINUOUS audit continues."""
         message = f'{what} failed: {fault.message}'
 
-        def note(tx: Transaction) -> outcomes.Outcome:
+        def record(tx: Transaction) -> outcomes.Outcome:
             audit, _ = self._lock_ongoing(tx)
             now = self._context.now()
             after = audit.evolve(status_message=truncate(message), updated_at=now)
@@ -357,15 +357,15 @@ class AuditRun:
                 message, fault, {FAILURE_RECORDED: True}, again, last=again is None
             )
 
-        return self._write(note)
+        return self._write(record)
 
     def _record_cancellation(self) -> None:
         """Cancel the audit if a user has cancelled only its action."""
 
-        def note(tx: Transaction) -> None:
+        def record(tx: Transaction) -> None:
             audit, action = self._lock_ongoing(tx)
             if action.control != action_states.CANCEL:
-                raise RunLost('The worker ends; the run begins again at another one.')
+                raise RunLost('The worker stops; another worker repeats the run.')
             now = self._context.now()
             after = audit.evolve(
                 state=states.CANCELLED,
@@ -377,7 +377,7 @@ class AuditRun:
             tx.add_events(change_events(audit, after, now))
 
         try:
-            self._write(note)
+            self._write(record)
         except RunLost:
             LOG.debug('Audit %s: the cancelled run was not current', self._audit_uuid)
 

@@ -125,9 +125,7 @@ class TemplateOperations:
         if not defaults:
             return
         if refers.strategy is None:
-            raise exceptions.Invalid(
-                'default_parameters need a strategy, whose parameters they are'
-            )
+            raise exceptions.Invalid('default_parameters require a strategy')
         requests.check_json('default_parameters', defaults)
         # Only validated: each audit fills in the defaults of the strategy.
         self._proposers.fill_parameters(refers.strategy.parameters_spec, defaults)

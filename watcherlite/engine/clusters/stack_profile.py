@@ -58,7 +58,7 @@ class StackProfile(ResourceHandler):
         ),
         'timeout': Property(
             {'type': 'integer', 'minimum': 1},
-            'Minutes that an operation on the stack may take.',
+            'The timeout of operations on the stack, in minutes.',
             updatable=True,
         ),
         'disable_rollback': Property(
@@ -88,7 +88,7 @@ class StackProfile(ResourceHandler):
     def create(self, context: ResourceContext) -> Result:
         try:
             stack = self._stacks.operations.create(
-                self._wanted(context, _name(context)), context.tenant
+                self._stack_request(context, _name(context)), context.tenant
             )
         except exceptions.StackExists:
             # The stack was created before the loss of a worker.
@@ -104,14 +104,14 @@ class StackProfile(ResourceHandler):
         return _in_progress(stack)
 
     def check(self, context: ResourceContext) -> Result:
-        stack = self._stacks.operations.act(
+        stack = self._stacks.operations.start_operation(
             self._id(context), context.tenant, states.CHECK
         )
         return _in_progress(stack)
 
     def update(self, context: ResourceContext) -> Result:
         stack = self._find(self._id(context), context)
-        wanted = self._wanted(context, stack.name)
+        wanted = self._stack_request(context, stack.name)
         return _in_progress(
             self._stacks.operations.update(stack.uuid, context.tenant, wanted)
         )
@@ -156,7 +156,7 @@ class StackProfile(ResourceHandler):
     def _find(self, name: str, context: ResourceContext) -> Stack:
         return self._stacks.store.find_stack(name, context.tenant)
 
-    def _wanted(self, context: ResourceContext, name: str) -> StackRequest:
+    def _stack_request(self, context: ResourceContext, name: str) -> StackRequest:
         given = context.properties
         return StackRequest(
             name,

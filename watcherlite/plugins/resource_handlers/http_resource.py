@@ -337,7 +337,7 @@ class HttpResource(ResourceHandler):
         expected = frozenset(call.get('expected_statuses', _SUCCESS))
         if called.status not in expected | also:
             raise ResourceFault(
-                f'{name}: {call["method"]} {_shown(context, call["url"])} answered '
+                f'{name}: {call["method"]} {_redact(context, call["url"])} answered '
                 f'{called.status}, not {http_parts.ranges(expected)}'
             )
         return called
@@ -350,7 +350,7 @@ class HttpResource(ResourceHandler):
             return None
         if called.status not in _SUCCESS:
             raise ResourceFault(
-                f'status: GET {_shown(context, status["url"])} answered '
+                f'status: GET {_redact(context, status["url"])} answered '
                 f'{called.status}, not {http_parts.ranges(_SUCCESS)}'
             )
         return [http_calls.value_at(called.content, status['path'])]
@@ -388,11 +388,11 @@ class HttpResource(ResourceHandler):
         except http_exchange.DestinationRefused as error:
             # It reveals nothing about the object.
             raise exceptions.StateUnknown(
-                f'{call["method"]} {_shown(context, call["url"])}: {error}'
+                f'{call["method"]} {_redact(context, call["url"])}: {error}'
             ) from None
         except http_exchange.ExchangeFailed as error:
             raise ResourceFault(
-                f'{call["method"]} {_shown(context, call["url"])}: {error}'
+                f'{call["method"]} {_redact(context, call["url"])}: {error}'
             ) from None
         try:
             return CallResult(answer.status, storable_json(answer.body.text()))
@@ -458,7 +458,7 @@ def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
         )
 
 
-def _shown(context: ResourceContext, url: str) -> str:
+def _redact(context: ResourceContext, url: str) -> str:
     return redact_url(http_calls.expand_id(url, context.physical_id))
 
 

@@ -120,7 +120,7 @@ class LocalFile(ResourceHandler):
         """Write it, unless a foreign file exists."""
         path = context.properties['path']
         context.fence()
-        with self._place(path) as place:
+        with self._managed_path(path) as place:
             is_new = place.claim(context.resource_uuid)
             try:
                 return self._write(place, context)
@@ -132,7 +132,7 @@ class LocalFile(ResourceHandler):
 
     def find(self, context: ResourceContext) -> Ready | None:
         """Write our own file again."""
-        with self._place(context.properties['path']) as place:
+        with self._managed_path(context.properties['path']) as place:
             if place.owner() != context.resource_uuid:
                 return None
             return self._write(place, context)
@@ -143,7 +143,7 @@ class LocalFile(ResourceHandler):
         if context.physical_id != path:
             raise ResourceFault(f'{path} is not the file {context.physical_id}')
         self.check(context)
-        with self._place(path) as place:
+        with self._managed_path(path) as place:
             place.take_over(context.resource_uuid, context.data.get(_OWNER))
         return Ready(
             physical_id=path, data={**context.data, _OWNER: context.resource_uuid}
@@ -153,7 +153,7 @@ class LocalFile(ResourceHandler):
         """Check its content, mode and owner."""
         wanted = context.properties
         self._check_here(context, wanted['path'])
-        with self._place(wanted['path']) as place:
+        with self._managed_path(wanted['path']) as place:
             found = place.read_attributes()
             if found is None:
                 raise ResourceFault(f'{wanted["path"]} does not exist')
@@ -174,7 +174,7 @@ class LocalFile(ResourceHandler):
     def check_external(self, context: ResourceContext) -> Ready:
         """Check that a file exists at that path, below an allowed directory."""
         path = context.physical_id or ''
-        with self._place(path) as place:
+        with self._managed_path(path) as place:
             found = place.read_attributes()
         if found is None:
             raise ResourceFault(f'{path} does not exist')
@@ -192,7 +192,7 @@ class LocalFile(ResourceHandler):
         if not path or not os.path.isdir(os.path.dirname(path)):
             return
         context.fence()
-        with self._place(path) as place:
+        with self._managed_path(path) as place:
             if place.owner() == context.resource_uuid:
                 place.remove(context.resource_uuid)
 
@@ -219,7 +219,7 @@ class LocalFile(ResourceHandler):
         if host in (None, socket.gethostname()) or path is None:
             return
         if os.path.isdir(os.path.dirname(path)):
-            with self._place(path) as place:
+            with self._managed_path(path) as place:
                 if place.owner() == context.resource_uuid:
                     return
         raise exceptions.StateUnknown(
@@ -230,7 +230,7 @@ class LocalFile(ResourceHandler):
     def _set_mode(self, context: ResourceContext, locked: bool) -> None:
         self._check_here(context, context.properties['path'])
         context.fence()
-        with self._place(context.properties['path']) as place:
+        with self._managed_path(context.properties['path']) as place:
             place.set_mode(_mode(context.properties, locked))
 
     def _write(self, place: file_access.ManagedPath, context: ResourceContext) -> Ready:
@@ -255,7 +255,7 @@ class LocalFile(ResourceHandler):
             },
         )
 
-    def _place(self, path: str) -> file_access.ManagedPath:
+    def _managed_path(self, path: str) -> file_access.ManagedPath:
         return file_access.ManagedPath(path, self.options.directories or ())
 
 

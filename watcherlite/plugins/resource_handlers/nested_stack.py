@@ -48,7 +48,7 @@ class NestedStack(NestedHandler):
         """Validate that the template is a document."""
         template = properties.get('template')
         if template is not None:
-            _parsed(template)
+            _parse(template)
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str]:
         return self.attributes
@@ -59,7 +59,7 @@ class NestedStack(NestedHandler):
         timeout = context.properties.get('timeout')
         return (
             Batch(
-                _parsed(context.properties['template']),
+                _parse(context.properties['template']),
                 dict(context.properties['parameters']),
                 timeout=None if timeout is None else timeout * 60,
             ),
@@ -74,7 +74,7 @@ class NestedStack(NestedHandler):
         return {'stack_name': context.physical_name, 'outputs': dict(outputs)}
 
 
-def _parsed(template: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _parse(template: str | Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a template as a document; raises with the position."""
     text = template if isinstance(template, str) else json.dumps(template)
     return document.parse(text, PLACE)

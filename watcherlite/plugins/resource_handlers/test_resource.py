@@ -155,7 +155,9 @@ class TestResource(ResourceHandler):
         until = datetime.datetime.fromisoformat(token['until'])
         left = (until - context.now()).total_seconds()
         return (
-            ResourceInProgress(token, left) if left > 0 else _done(context, operation)
+            ResourceInProgress(token, left)
+            if left > 0
+            else _ready_when_done(context, operation)
         )
 
     def _wait(
@@ -165,7 +167,7 @@ class TestResource(ResourceHandler):
         if seconds < 0:
             return ResourceInProgress({'until': None}, _FOR_EVER, physical_id)
         if not seconds:
-            return _done(context, operation)
+            return _ready_when_done(context, operation)
         until = context.now() + datetime.timedelta(seconds=seconds)
         return ResourceInProgress({'until': until.isoformat()}, seconds, physical_id)
 
@@ -180,7 +182,7 @@ def _seconds(properties: Mapping[str, Any], operation: str) -> float:
     return seconds + sum(float(properties.get(name, 0)) for name in more)
 
 
-def _done(context: ResourceContext, operation: str) -> Ready | None:
+def _ready_when_done(context: ResourceContext, operation: str) -> Ready | None:
     if operation == 'delete':
         return None
     if operation in _REPAIRS:

@@ -62,7 +62,7 @@ def _typed(given: Mapping[str, Any]) -> Any:
     if kind == 'comma_delimited_list' and isinstance(value, str):
         made = [part.strip() for part in value.split(',')] if value else []
     elif kind == 'json':
-        made = _parsed(value)
+        made = _parse(value)
         if isinstance(made, list | tuple):
             return made
     elif kind == 'string' and isinstance(value, Mapping | list | tuple):
@@ -76,7 +76,7 @@ def _typed(given: Mapping[str, Any]) -> Any:
     return made
 
 
-def _parsed(value: Any) -> Any:
+def _parse(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:

@@ -224,8 +224,7 @@ class TestBrokerProbe(base.TestCase):
         probe = BrokerProbe(ask_broker, ManualClock().monotonic)
 
         self.assertEqual(
-            [('unknown', 'it has not answered yet')] * 2,
-            [probe.status(0), probe.status(0)],
+            [('unknown', 'no response yet')] * 2, [probe.status(0), probe.status(0)]
         )
         gate.set()
         self.assertEqual(('ok', 'available'), probe.status(PATIENCE))
@@ -250,7 +249,7 @@ class TestBrokerProbe(base.TestCase):
 
         self.assertEqual(
             [
-                ('failed', 'it cannot be asked: RuntimeError'),
+                ('failed', 'the probe failed: RuntimeError'),
                 ('failed', 'amqp://u:***@h is away'),
                 ('ok', 'available'),
             ],

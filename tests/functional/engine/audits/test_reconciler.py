@@ -119,7 +119,7 @@ class IntervalTest(AuditCase):
                     not_before=now + datetime.timedelta(hours=1),
                 )
                 tx.change_actions([ActionChange(action, hung)])
-                world.reconciler.settle(tx, audit.uuid)
+                world.reconciler.record_lost_run(tx, audit.uuid)
             found, due = world.reload(audit), now + datetime.timedelta(seconds=seconds)
             self.assertEqual('It hung.', found.status_message)
             self.assertEqual(

@@ -168,8 +168,8 @@ class TestAdopting(OperationsCase):
 
         for request in (nodes.preview, nodes.adopt):
             with self.assert_refused(
-                'Nothing can be adopted as blind-1.0: its type only finds what it has '
-                'made itself.'
+                'Nothing can be adopted as blind-1.0: its type only finds resources '
+                'that it has created.'
             ):
                 request(AdoptionRequest('x', 'blind'), BY)
         self.assertEqual([], self.world.outside.calls)

@@ -236,8 +236,8 @@ class TestUpdating(NodeCase):
 
     def test_an_update_needs_a_resource_and_a_profile_of_the_same_type(self):
         nothing = (
-            'Node n has nothing that could be updated: it was never made, or is gone; '
-            'recover it first'
+            'Node n has no resource to update: it was never created, or was deleted; '
+            'recover the node first'
         )
         other_type = 'Node n has a different profile type than profile q'
         for type_, make, text, status in (

@@ -14,14 +14,14 @@ class TestMetadata(base.TestCase):
         cluster = make_cluster(profile, metadata=WRITTEN, config=WRITTEN).stored(1)
         node = make_node(cluster, metadata=WRITTEN).stored(1)
 
-        shown = clusters._shown(cluster, None, [], [])
+        shown = clusters._represent_row(cluster, None, [], [])
 
         self.assertEqual(
             [SHOWN] * 4,
             [
                 shown['metadata'],
                 shown['config'],
-                nodes._shown(node, None, None)['metadata'],
+                nodes._represent_row(node, None, None)['metadata'],
                 specs.profile(profile)['metadata'],
             ],
         )

@@ -36,7 +36,7 @@ class ClusterPollTest(poll_case.PollCase):
         cluster_poll = ClusterPoll(
             *(script, 'a', ABOUT, self.err), **self.times(), **options
         )
-        return cluster_poll.until_ended()
+        return cluster_poll.wait_for_end()
 
     def test_events_after_the_marker_are_shown_once(self):
         script = Script(

@@ -35,7 +35,7 @@ class StackPollTest(poll_case.PollCase):
         stack_poll = StackPoll(
             script, PLACE, 'UPDATE', self.err, **self.times(), **options
         )
-        return stack_poll.until_ended()
+        return stack_poll.wait_for_end()
 
     def test_events_after_the_marker_are_shown_once(self):
         going = 'UPDATE_IN_PROGRESS'

@@ -225,7 +225,7 @@ class TextTest(base.TestCase):
             f'a{i}: &a{i} [{", ".join([f"*a{i - 1}"] * 10)}]' for i in range(1, 12)
         )
         no_character = 'there is a character that YAML does not allow, U+'
-        twice = 'this key is there twice; keep one of them'
+        twice = 'this key is duplicated; remove one of them'
         inputs = 'actions[0].input_parameters'
         for text, *expected in (
             ('name: a\n# fünf'.encode('latin-1'), ':2: this is not text in UTF-8'),
@@ -234,8 +234,8 @@ class TextTest(base.TestCase):
             ('#' * (64 * 1024**2 + 1), ': is larger than 64 MiB; split the plan'),
             (
                 f'---\n{plan}---\n{plan}',
-                ':3: a second document begins here; a file holds one plan: remove the '
-                'line of dashes, or use two files',
+                ':3: a second document starts here; a file contains one plan: remove '
+                'the line of dashes, or use two files',
             ),
             (
                 'actions:\n- name: a\n  action_type: nop\n  name: b\n'
@@ -252,7 +252,7 @@ class TextTest(base.TestCase):
             # JSON that is not YAML
             (
                 as_json % '{"a": "\\ud83d\\ude00", "a": 1}',
-                ": the key 'a' is there twice",
+                ": the key 'a' is duplicated",
             ),
             (
                 '\n\n' + with_inputs % f'{{n: {"9" * 5000}}}',
@@ -267,7 +267,7 @@ class TextTest(base.TestCase):
                 'it in quotes',
             ),
             ('a: *b', ':1: there is no anchor &b for the alias *b'),
-            ('a: &a\n  b: [*a]', ':2: the alias *a is a part of itself'),
+            ('a: &a\n  b: [*a]', ':2: the alias *a contains itself'),
             (bomb, ':6: aliases repeat more than 1000000 values; write fewer'),
             (
                 'actions: []\n<<: [1]',
@@ -348,7 +348,7 @@ class StructureTest(base.TestCase):
                 'plan.yaml:9: actions[1].parent: there is no such key; did you mean '
                 'parents?',
                 "plan.yaml:10: actions[1].timeout: 'soon' is not a number of seconds "
-                'from 0 to 2147483647; 0 stands for the default',
+                'from 0 to 2147483647; 0 is the default',
                 'plan.yaml:11: actions[1].parents: this is text; it must be a list of '
                 'names of actions; write [drain]',
                 'plan.yaml:12: actions[2]: this is text; an action is a mapping with '
@@ -362,7 +362,7 @@ class StructureTest(base.TestCase):
                 'plan.yaml:17: actions[3].not_before: '
                 "'2030-01-31T22:00:00' is not a time with a zone; write it as "
                 '2030-01-31T22:00:00Z, or with +01:00 for the Z',
-                "plan.yaml:18: actions[3].target: ' node' begins or ends with a space",
+                "plan.yaml:18: actions[3].target: ' node' starts or ends with a space",
             ],
             problems_of("""\
                 nam: nightly
@@ -401,9 +401,7 @@ class StructureTest(base.TestCase):
             {'max_parallel': 2**31, 'actions': actions},
         )
 
-        seconds = (
-            'is not a number of seconds from 0 to 2147483647; 0 stands for the default'
-        )
+        seconds = 'is not a number of seconds from 0 to 2147483647; 0 is the default'
         self.assertEqual(
             [
                 'max_parallel: 2147483648 is not a whole number of actions from 1 to '
@@ -426,7 +424,7 @@ class StructureTest(base.TestCase):
                 "plan.yaml:5: actions[2].parents[1]: there is no action 'drian'; did "
                 'you mean drain?',
                 'plan.yaml:5: actions[2].parents[2]: an action cannot wait for itself',
-                "plan.yaml:5: actions[2].parents[3]: 'drain' is there twice; name it "
+                "plan.yaml:5: actions[2].parents[3]: 'drain' is duplicated; name it "
                 'once',
                 "plan.yaml:5: actions[2].parents[4]: there is no action 'x'",
             ],
@@ -556,7 +554,7 @@ class InputsTest(base.TestCase):
                 'plan.yaml:2: actions[0]: action bad: input_parameters.message: is '
                 'required',
                 "plan.yaml:4: actions[0].timeout: 'soon' is not a number of seconds "
-                'from 0 to 2147483647; 0 stands for the default',
+                'from 0 to 2147483647; 0 is the default',
                 'plan.yaml:5: actions[1]: this action has no name',
                 'plan.yaml:5: actions[1].action_type: There is no action type sing',
                 "plan.yaml:6: actions[2].name: 'bad' is the name of actions[0] "

@@ -299,8 +299,8 @@ class BudgetTest(base.TestCase):
     def test_outputs_have_a_total_size_limit_but_are_available_one_by_one(self):
         made = self.large(outputs={f'o{n}': {'value': LONG} for n in range(60)})
         text = (
-            'The outputs of the stack have more than 1000000 bytes together; ask for '
-            'one of them, or have them give less.'
+            'The outputs of the stack have more than 1000000 bytes together; request '
+            'a single output, or reduce their size.'
         )
 
         found = made.outputs(NoReferences(), most=1_000_000)

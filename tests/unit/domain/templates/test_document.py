@@ -38,7 +38,7 @@ class ParseTest(base.TestCase):
                  '{heat_template_version: 2021-04-16, resources: {}}'],
                 ['web.yaml: this is nothing; it must be a mapping, like '
                  '{heat_template_version: 2021-04-16, resources: {}}'],
-                ['web.yaml:2: a second document begins here; a file holds one '
+                ['web.yaml:2: a second document starts here; a file contains one '
                  'template: remove the line of dashes, or use two files'],
                 ['web.yaml: this is nothing, not text'],
             ],
@@ -51,7 +51,7 @@ class ParseTest(base.TestCase):
         for text, limits, *expected in (
             (
                 *('resources: {}\nresources: {}\na: {b: .nan}', {}),
-                ':2: resources: this key is there twice; keep one of them',
+                ':2: resources: this key is duplicated; remove one of them',
                 ':3: a.b: nan is not a number in JSON',
             ),
             (f'a: 0x{"f" * 5000}', {}, f':1: {number}'),

@@ -60,7 +60,7 @@ class LoadTest(base.TestCase):
             (
                 {'resources': {'a': {'type': 'T', 'deletion_policy': 'Snapshot'}}},
                 "resources.a.deletion_policy: 'Snapshot' is not one of Delete, Retain; "
-                'Retain leaves the thing when the stack goes',
+                'Retain keeps the resource when the stack is deleted',
             ),
             (
                 {

@@ -9,7 +9,7 @@ from watcherlite.engine.clusters.actions.lifecycle_hooks import (
 )
 from watcherlite.testing.actions import run_action
 from watcherlite.testing.context import FakeContext
-from watcherlite.testing.policies import a_node
+from watcherlite.testing.policies import make_node
 
 INPUTS = {
     'url': 'http://user:secret@hooks.example/',
@@ -22,7 +22,7 @@ INPUTS = {
 
 class BeforeTest(base.TestCase):
     def test_the_timeout_of_the_action_exceeds_that_of_the_hook(self):
-        node = a_node(1, None, physical_id='x')
+        node = make_node(1, None, physical_id='x')
         said = {'type': 'webhook', 'params': {'url': 'http://h/'}, 'timeout': 7200}
 
         hook = hook_action({'hooks': said}, node, 'c', grace_period=1800)

@@ -91,11 +91,11 @@ class TestStatusReason(TestCase):
         due = '2026-03-29T01:31:15Z'
         for text, values in (
             (
-                f'The action is scheduled; it does not begin before {due}.',
+                f'The action is scheduled; it does not start before {due}.',
                 {'not_before': at(60)},
             ),
             (
-                'Cluster checking completed. The next run does not begin before '
+                'Cluster checking completed. The next run does not start before '
                 f'{due}.',
                 {'not_before': at(60), 'end_time': at(0), 'interval': 60},
             ),

@@ -20,24 +20,24 @@ def at(seconds: float) -> datetime.datetime:
 
 def nodes(count: int, **values: Any) -> list[Node]:
     """Return nodes 1, 2, ..., each created after the previous one."""
-    return [policies.a_node(n, at(n), **values) for n in range(1, count + 1)]
+    return [policies.make_node(n, at(n), **values) for n in range(1, count + 1)]
 
 
 def uuids(*indexes: int) -> list[str]:
     """Return the uuids of nodes."""
-    return [policies.a_node(index, None).uuid for index in indexes]
+    return [policies.make_node(index, None).uuid for index in indexes]
 
 
 def placed(index: int, **placement: str) -> Node:
     """Return a node with a placement."""
-    return policies.a_node(index, at(index), data={'placement': placement})
+    return policies.make_node(index, at(index), data={'placement': placement})
 
 
 def profile(key: int, **properties: Any) -> Profile:
     """Return a profile that was created before those with higher ids."""
     spec = {'type': 'thing', 'version': '1.0', 'properties': properties}
     return Profile(
-        *(policies.a_node(key, None).uuid, f'p{key}', 'thing-1.0', 'Thing', spec),
+        *(policies.make_node(key, None).uuid, f'p{key}', 'thing-1.0', 'Thing', spec),
         Owner(policies.TENANT),
         id=key,
         created_at=at(key),

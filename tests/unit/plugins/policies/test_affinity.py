@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.unit.plugins.policies.case import PolicyCase, profile, uuids
 from watcherlite.plugins.policies.affinity import Affinity
-from watcherlite.testing.policies import a_node
+from watcherlite.testing.policies import make_node
 
 OUT = 'CLUSTER_SCALE_OUT'
 KEPT = {'servergroup_id': 'g', 'inherited_group': True, 'policies': 'anti-affinity'}
@@ -56,7 +56,7 @@ class AffinityTest(PolicyCase):
 
     def test_a_single_new_node_gets_its_group_and_zone(self) -> None:
         (alone,) = uuids(1)
-        there = a_node(1, None, data={'placement': {'region_name': 'r'}})
+        there = make_node(1, None, data={'placement': {'region_name': 'r'}})
         context = self.context(
             *(Affinity(), 'NODE_CREATE'), nodes=[there], node=alone, binding_data=KEPT
         )
@@ -75,5 +75,7 @@ class AffinityTest(PolicyCase):
 
         self.assertEqual(
             {},
-            self.decide(*({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[a_node(1, None)]),
+            self.decide(
+                *({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[make_node(1, None)]
+            ),
         )

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.unit.plugins.policies.case import PolicyCase, at, nodes, uuids
 from watcherlite.plugins.policies.batch import Batch
-from watcherlite.testing.policies import a_node
+from watcherlite.testing.policies import make_node
 
 UPDATE = 'CLUSTER_UPDATE'
 
@@ -44,7 +44,11 @@ class BatchTest(PolicyCase):
         self.assertEqual({'update': {'pause_time': 60, 'plan': []}}, self.decide(0))
 
     def test_unhealthy_nodes_are_updated_first(self) -> None:
-        mixed = [a_node(1, at(1)), a_node(2, at(2), status='ERROR'), a_node(3, at(3))]
+        mixed = [
+            make_node(1, at(1)),
+            make_node(2, at(2), status='ERROR'),
+            make_node(3, at(3)),
+        ]
         data: dict[str, Any] = {}
         said = {'max_batch_size': 1}
 

@@ -12,7 +12,7 @@ from tests.unit.plugins.policies.case import (
 )
 from watcherlite import exceptions
 from watcherlite.plugins.policies.deletion import Deletion, HookedDeletion
-from watcherlite.testing.policies import a_node, fitted
+from watcherlite.testing.policies import fitted, make_node
 
 IN = 'CLUSTER_SCALE_IN'
 PLAIN = {
@@ -61,9 +61,9 @@ class DeletionTest(PolicyCase):
 
     def test_each_criterion_has_its_order(self) -> None:
         mixed = [
-            a_node(1, at(1), profile_id=2),
-            a_node(2, at(2), profile_id=1),
-            a_node(3, at(3), profile_id=2),
+            make_node(1, at(1), profile_id=2),
+            make_node(2, at(2), profile_id=1),
+            make_node(3, at(3), profile_id=2),
         ]
         for criteria, gone in (
             ('OLDEST_FIRST', (1, 2, 3)),
@@ -90,10 +90,10 @@ class DeletionTest(PolicyCase):
 
     def test_unhealthy_and_tainted_nodes_are_removed_first(self) -> None:
         mixed = [
-            a_node(1, at(1)),
-            a_node(2, None),
-            a_node(3, at(3), status='WARNING'),
-            a_node(4, at(4), tainted=True),
+            make_node(1, at(1)),
+            make_node(2, None),
+            make_node(3, at(3), status='WARNING'),
+            make_node(4, at(4), tainted=True),
         ]
 
         self.assertEqual(
@@ -106,7 +106,7 @@ class DeletionTest(PolicyCase):
             placed(2, region_name='a', zone='y'),
             placed(3, region_name='b', zone='x'),
             placed(4, region_name='b', zone='y'),
-            a_node(5, at(5)),
+            make_node(5, at(5)),
         ]
         for decided, gone in (
             ({'regions': {'a': 0, 'b': 2}}, (3, 4)),

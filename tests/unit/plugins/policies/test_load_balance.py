@@ -13,9 +13,9 @@ from watcherlite.testing.policies import (
     CLUSTER,
     POLICY,
     FakePolicyContext,
-    a_cluster,
-    a_node,
     fitted,
+    make_cluster,
+    make_node,
 )
 
 IN = 'CLUSTER_SCALE_IN'
@@ -49,7 +49,7 @@ class Balancer(LoadBalancer):
 
 def web(index: int, member: bool = True, **values: Any) -> Node:
     """Return a node with an address."""
-    node = a_node(index, at(index), attributes={'address': f'10.0.0.{index}'})
+    node = make_node(index, at(index), attributes={'address': f'10.0.0.{index}'})
     if member:
         node = node.evolve(data={'lb_member': node.uuid})
     return node.evolve(**values)
@@ -114,7 +114,7 @@ class LoadBalanceTest(PolicyCase):
         self.assertEqual(([], {}), (self.members(context), context.cluster.data))
 
     def test_detaching_removes_all_members(self) -> None:
-        shown = a_cluster(data={'loadbalancers': {POLICY: VIP}, 'k': 'v'})
+        shown = make_cluster(data={'loadbalancers': {POLICY: VIP}, 'k': 'v'})
         context = self.run_policy('CLUSTER_DETACH_POLICY', [web(1)], cluster=shown)
 
         LoadBalance().detach(context)
@@ -231,7 +231,7 @@ class LoadBalanceTest(PolicyCase):
                 5,
             ),
         ):
-            there = a_node(1, at(1)).evolve(**values)
+            there = make_node(1, at(1)).evolve(**values)
             context = self.run_policy('CLUSTER_SCALE_OUT', [there], {'pool': pool})
 
             LoadBalance().post_op(context, {})
@@ -241,7 +241,7 @@ class LoadBalanceTest(PolicyCase):
 
     def test_a_node_without_an_address_gets_no_requests(self) -> None:
         context = self.run_policy(
-            'CLUSTER_SCALE_OUT', [a_node(1, at(1)), web(2, False)]
+            'CLUSTER_SCALE_OUT', [make_node(1, at(1)), web(2, False)]
         )
 
         with self.assertLogs('watcherlite.plugins.policies', 'WARNING'):

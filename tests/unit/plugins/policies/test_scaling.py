@@ -5,7 +5,7 @@ from typing import Any
 from tests.unit.plugins.policies.case import PolicyCase, at, nodes
 from watcherlite import exceptions
 from watcherlite.plugins.policies.scaling import Scaling
-from watcherlite.testing.policies import ACTION, a_cluster, fitted
+from watcherlite.testing.policies import ACTION, fitted, make_cluster
 
 IN, OUT = 'CLUSTER_SCALE_IN', 'CLUSTER_SCALE_OUT'
 
@@ -60,7 +60,7 @@ class ScalingTest(PolicyCase):
         self.assertEqual({}, data)
 
     def test_a_size_beyond_the_limits_is_rejected_or_best_effort(self) -> None:
-        small: dict[str, Any] = {'cluster': a_cluster(min_size=3, max_size=5)}
+        small: dict[str, Any] = {'cluster': make_cluster(min_size=3, max_size=5)}
         best = {'number': 3, 'best_effort': True}
 
         self.assertEqual(

@@ -6,7 +6,7 @@ from tests.unit.plugins.policies.case import PolicyCase, at, nodes, placed, uuid
 from watcherlite import exceptions
 from watcherlite.plugins.base import Policy
 from watcherlite.plugins.policies.spreading import RegionPlacement, ZonePlacement
-from watcherlite.testing.policies import a_node, fitted
+from watcherlite.testing.policies import fitted, make_node
 
 OUT, IN, RESIZE = 'CLUSTER_SCALE_OUT', 'CLUSTER_SCALE_IN', 'CLUSTER_RESIZE'
 REGIONS = {'regions': [{'name': 'a', 'weight': 200}, {'name': 'b'}]}
@@ -30,7 +30,7 @@ class SpreadingTest(PolicyCase):
     def test_new_nodes_are_distributed_by_weight_and_within_caps(self) -> None:
         capped = {'regions': [{'name': 'a', 'cap': 1}, {'name': 'b', 'cap': 2}]}
         there = [placed(index, region_name='a') for index in (1, 2, 3)]
-        mixed = [a_node(1, at(1)), placed(2, region_name='b')]
+        mixed = [make_node(1, at(1)), placed(2, region_name='b')]
         three = {'inputs': {'count': 3}}
         for said, values, count, regions in (
             (REGIONS, {'inputs': {'count': 6}}, 6, {'a': 4, 'b': 2}),
@@ -97,7 +97,7 @@ class SpreadingTest(PolicyCase):
         self.assertEqual({}, resize(0))
 
     def test_a_single_new_node_gets_its_place(self) -> None:
-        there = [placed(1, region_name='a'), a_node(2, None, data={'k': 'v'})]
+        there = [placed(1, region_name='a'), make_node(2, None, data={'k': 'v'})]
         (alone,) = uuids(2)
         said = {'regions': [{'name': 'a'}, {'name': 'b'}]}
         context = self.context(

@@ -146,7 +146,7 @@ def index(request: Request) -> Response:
         lambda limit: store.list_cluster_actions(
             pages.query(request, Action, filters, limit)
         ),
-        lambda rows: _shown(request, rows),
+        lambda rows: _represent_rows(request, rows),
     )
 
 
@@ -223,11 +223,11 @@ def _respond(
     headers = {}
     if status != 200:
         headers = links.location(request, 'actions', listed.action.uuid)
-    (shown,) = _shown(request, [listed])
+    (shown,) = _represent_rows(request, [listed])
     return Response({'action': shown}, status, headers)
 
 
-def _shown(
+def _represent_rows(
     request: Request, rows: Sequence[ListedClusterAction]
 ) -> list[dict[str, Any]]:
     targets = unresolved_targets(rows)

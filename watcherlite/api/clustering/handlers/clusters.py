@@ -30,7 +30,7 @@ def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
     for node in store.nodes_of(ids):
         nodes.setdefault(node.cluster_id, []).append(node.uuid)
     return [
-        _shown(
+        _represent_row(
             row,
             profiles.get(row.profile_id),
             nodes.get(row.id, []),
@@ -40,7 +40,7 @@ def represent(store: Store, rows: Sequence[Cluster]) -> list[dict[str, Any]]:
     ]
 
 
-def _shown(
+def _represent_row(
     row: Cluster, profile: Profile | None, nodes: list[str], bound: Sequence[Bound]
 ) -> dict[str, Any]:
     return {
@@ -244,7 +244,7 @@ def _bind(
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.ACTIONS,
 )
-def act(request: Request) -> Response:
+def run_action(request: Request) -> Response:
     """Scale, resize, check or recover a cluster; change its nodes or policies.
 
     :raises ResourceIsLocked, ActionConflict: the cluster is locked, and the request is

@@ -88,7 +88,9 @@ def index(request: Request) -> Response:
             EventQuery(filters, descending, pages.marker(request), limit, tenant)
         )
 
-    return pages.respond(request, 'events', find, lambda rows: _shown(request, rows))
+    return pages.respond(
+        request, 'events', find, lambda rows: _represent_rows(request, rows)
+    )
 
 
 @ROUTES.route('GET /v1/events/{event}', 'cluster_events:get', {200: schemas.EVENT})
@@ -105,10 +107,12 @@ def show(request: Request) -> Response:
         raise exceptions.NotFound(
             f"The event '{arguments.truncate(uuid)}' could not be found."
         )
-    return Response({'event': _shown(request, found)[0]})
+    return Response({'event': _represent_rows(request, found)[0]})
 
 
-def _shown(request: Request, rows: Sequence[StoredEvent]) -> list[dict[str, Any]]:
+def _represent_rows(
+    request: Request, rows: Sequence[StoredEvent]
+) -> list[dict[str, Any]]:
     store = request.services.store
     clusters = store.objects_by_id(Cluster, _ids(rows, events.CLUSTER))
     nodes = store.objects_by_id(Node, _ids(rows, events.NODE))

@@ -27,7 +27,7 @@ def represent(
     profiles = store.objects_by_id(Profile, {row.profile_id for row in rows})
     found = []
     for row, cluster in zip(rows, lookup.clusters_of(store, rows), strict=True):
-        shown = _shown(row, cluster, profiles.get(row.profile_id))
+        shown = _represent_row(row, cluster, profiles.get(row.profile_id))
         if request.version >= TAINTED:
             shown['tainted'] = row.tainted
         if details:
@@ -36,7 +36,7 @@ def represent(
     return found
 
 
-def _shown(
+def _represent_row(
     row: Node, cluster: Cluster | None, profile: Profile | None
 ) -> dict[str, Any]:
     return {
@@ -214,7 +214,7 @@ _MARK = 'mark_unhealthy'
     query=fragments.QUEUED_OR_SCHEDULED,
     body=schemas.ACTIONS,
 )
-def act(request: Request) -> Response:
+def run_action(request: Request) -> Response:
     """Check or recover a node, or mark it unhealthy.
 
     Marking as unhealthy is synchronous.

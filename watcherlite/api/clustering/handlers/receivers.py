@@ -21,7 +21,10 @@ from watcherlite.engine.clusters.requests.values import IssuedReceiver, Receiver
 def represent(store: Store, rows: Sequence[Receiver]) -> list[dict[str, Any]]:
     """Return receivers with their clusters, queried for all rows."""
     clusters = lookup.clusters_of(store, rows)
-    return [_shown(row, cluster) for row, cluster in zip(rows, clusters, strict=True)]
+    return [
+        _represent_row(row, cluster)
+        for row, cluster in zip(rows, clusters, strict=True)
+    ]
 
 
 def represent_issued(store: Store, issued: IssuedReceiver) -> dict[str, Any]:
@@ -41,7 +44,7 @@ def _channel(row: Receiver, token: str = masking.MASK) -> dict[str, Any]:
     return channel
 
 
-def _shown(row: Receiver, cluster: Cluster | None) -> dict[str, Any]:
+def _represent_row(row: Receiver, cluster: Cluster | None) -> dict[str, Any]:
     return {
         'id': row.uuid,
         'name': row.name,

@@ -46,7 +46,7 @@ _OURS: Mapping[str, Schema] = {
         'type': ['string', 'null'],
         'description': 'The last signal that was sent to it.',
     },
-    'not_before': {**fragments.TIME, 'description': 'It is not begun earlier.'},
+    'not_before': {**fragments.TIME, 'description': 'The earliest start.'},
 }
 _OLD: Schema = closed(_SHOWN)
 _CLUSTERED: Schema = closed({**_SHOWN, **_WITH_CLUSTER})
@@ -111,8 +111,8 @@ NEW: Versioned = unversioned(
             },
             'not_before': {
                 'type': ['string', 'null'],
-                'description': 'A time in ISO 8601 before which it is not begun; in '
-                'UTC unless it says otherwise.',
+                'description': 'The earliest start, in ISO 8601; in UTC unless it has '
+                'an offset.',
             },
             'timeout': fragments.NUMBER_OR_NULL,
         },

@@ -37,7 +37,7 @@ _CLUSTER: Schema = closed(
         'nodes': fragments.TEXTS,
         'policies': {
             **fragments.TEXTS,
-            'description': 'Ids of what binds it to policies, not of these.',
+            'description': 'The ids of its policy bindings.',
         },
     }
 )
@@ -70,8 +70,8 @@ _CHANGED: Mapping[str, Schema] = {
 _PROFILE_ONLY: Mapping[str, Schema] = {
     'profile_only': {
         **fragments.FLAG_OR_NULL,
-        'description': 'Whether the nodes stay as they are, so that only new ones are '
-        'made from the profile.',
+        'description': 'Whether existing nodes are unchanged, so that only new nodes '
+        'use the profile.',
     }
 }
 _WITH_CONFIG: Mapping[str, Schema] = {'config': fragments.OBJECT_OR_NULL}
@@ -92,7 +92,7 @@ _FORCE: Version = (1, 8)
 _FORCED: Mapping[str, Schema] = {
     'force': {
         'type': 'boolean',
-        'description': 'Whether it is deleted although something else is done with it.',
+        'description': 'Whether it is deleted during another action on it.',
     }
 }
 #: For arguments and, because clients send it there, for a body.
@@ -166,7 +166,7 @@ _BROUGHT: Mapping[Version, Mapping[str, Schema]] = {
                 'nodes': {
                     'type': 'object',
                     'additionalProperties': fragments.REFERENCE,
-                    'description': 'Node that goes to node that comes.',
+                    'description': 'Removed node -> added node.',
                 }
             },
             'nodes',

@@ -53,20 +53,20 @@ NOT_BEFORE: Mapping[str, Schema] = {
     'not_before': {
         'type': 'string',
         'maxLength': 64,
-        'description': 'A time in ISO 8601 before which the action is not begun; in '
-        'UTC unless it says otherwise.',
+        'description': 'The earliest start of the action, in ISO 8601; in UTC unless '
+        'it has an offset.',
     }
 }
 LISTED: Mapping[str, Schema] = {
     'limit': {
         'type': 'integer',
         'minimum': 0,
-        'description': 'Most rows of a page; 0: none.',
+        'description': 'The maximum number of rows; 0: none.',
     },
     'marker': {
         'type': 'string',
         'format': 'uuid',
-        'description': 'The page begins after the row of this id.',
+        'description': 'The id of the row before the page.',
     },
     'sort': {
         'type': 'string',

@@ -34,7 +34,7 @@ _SHOWN: Mapping[str, Schema] = {
 _DETAILS: Mapping[str, Schema] = {
     'details': {
         'type': 'object',
-        'description': 'What the type of its profile tells of the thing.',
+        'description': 'The attributes of the resource, reported by its profile type.',
     }
 }
 _OLD: Schema = closed(_SHOWN, _DETAILS)
@@ -150,7 +150,7 @@ OPERATION: Versioned = unversioned(
 _ADOPTED: Mapping[str, Schema] = {
     'identity': {
         **fragments.REFERENCE,
-        'description': 'What the thing is called outside.',
+        'description': 'The external id of the resource.',
     },
     'type': {**fragments.TEXT, 'description': 'Of a profile: local.process-1.0.'},
 }

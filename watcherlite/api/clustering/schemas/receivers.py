@@ -19,10 +19,10 @@ _RECEIVER: Schema = closed(
         'params': fragments.OBJECT,
         'channel': {
             'type': 'object',
-            'description': 'alarm_url: what is asked with POST, without other '
-            'credentials, to trigger it. Its argument `token` is shown in the answer '
-            'that issues it and is *** in all others. null: it has no token yet, see '
-            '`renew_token`.',
+            'description': 'alarm_url: a POST to it, without other credentials, '
+            'triggers the receiver. Its argument `token` is shown in the response '
+            'that issues it and is *** in all others. null: it has no token, '
+            'see `renew_token`.',
         },
         'created_at': fragments.TIME,
         'updated_at': fragments.TIME,
@@ -61,7 +61,7 @@ _CHANGES: Mapping[str, Schema] = {
 }
 _RENEW_TOKEN: Schema = {
     **fragments.FLAG_OR_NULL,
-    'description': 'Whether to issue a new token, which makes the one before void.',
+    'description': 'Whether to issue a new token, which invalidates the previous one.',
 }
 CHANGED: Versioned = {
     (1, 0): fragments.wrapped('receiver', _CHANGES),

@@ -17,7 +17,7 @@ DOCUMENT = unversioned(
     {
         'title': 'action_plan',
         'type': 'object',
-        'description': 'A plan document, as `watcherlite run` takes it, in JSON.',
+        'description': 'A plan document, as for `watcherlite run`, in JSON.',
         'properties': {
             'name': {'description': 'Text; optional.'},
             'on_failure': {

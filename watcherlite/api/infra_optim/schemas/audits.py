@@ -56,7 +56,7 @@ _DETAILED = {
 _MOMENT: Schema = {
     'type': ['string', 'null'],
     'description': (
-        'A time by ISO 8601, in UTC unless it has an offset; from 1.1 on, and of '
+        'A time in ISO 8601, in UTC unless it has an offset; from 1.1 on, and of '
         'CONTINUOUS audits.'
     ),
 }
@@ -64,7 +64,7 @@ _COMMON: Mapping[str, Schema] = {
     'audit_type': _TYPE,
     'parameters': {
         'type': ['object', 'null'],
-        'description': 'As the parameters_spec of the strategy says.',
+        'description': 'Described by the parameters_spec of the strategy.',
     },
     'interval': {
         'type': ['string', 'integer', 'null'],

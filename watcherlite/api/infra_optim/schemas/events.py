@@ -7,7 +7,7 @@ from watcherlite.api.operation import Schema, unversioned
 from watcherlite.domain import events
 
 _SHOWN: Mapping[str, Schema] = {
-    'sequence': {'type': 'integer', 'description': 'It grows from one to the next.'},
+    'sequence': {'type': 'integer', 'description': 'Increases from event to event.'},
     'uuid': {**fragments.UUID, 'description': 'Also the id of its notification.'},
     'occurred_at': fragments.TIME,
     'subject': {

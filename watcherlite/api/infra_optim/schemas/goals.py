@@ -12,7 +12,7 @@ _LISTED: Mapping[str, Schema] = {
     'display_name': fragments.TEXT,
     'efficacy_specification': {
         'type': 'array',
-        'description': 'The indicators that say how well a plan reaches the goal.',
+        'description': 'The indicators of the efficacy of a plan.',
     },
     'links': fragments.LINKS,
 }

@@ -27,7 +27,7 @@ _DETAILED: Mapping[str, Schema] = {
 
 QUERY = pages.paging(
     SORT_KEYS,
-    {'type': 'integer', 'description': 'The page begins after the service of this id.'},
+    {'type': 'integer', 'description': 'The id of the service before the page.'},
 )
 SERVICE, COLLECTION, DETAILED_COLLECTION = fragments.views(
     'services', _LISTED, {(1, 0): _DETAILED}

@@ -217,7 +217,9 @@ def detail(request: Request) -> Response:
     """List stacks with details."""
     return pages.list_stacks(
         request,
-        lambda rows: [_shown(request, row.stack, with_outputs=False) for row in rows],
+        lambda rows: [
+            _represent_stack(request, row.stack, with_outputs=False) for row in rows
+        ],
     )
 
 
@@ -277,10 +279,12 @@ def show(request: Request) -> Response:
     """Show a stack."""
     stack = stack_requests.get_stack(request, deleted=True)
     with_outputs = bool(request.query.get('resolve_outputs', True))
-    return Response({'stack': _shown(request, stack, with_outputs)})
+    return Response({'stack': _represent_stack(request, stack, with_outputs)})
 
 
-def _shown(request: Request, stack: Stack, with_outputs: bool) -> dict[str, Any]:
+def _represent_stack(
+    request: Request, stack: Stack, with_outputs: bool
+) -> dict[str, Any]:
     reading = request.services.reading
     return represent(
         request,
@@ -413,7 +417,7 @@ def action_rules(request: Request) -> list[str]:
     body=schemas.ACTION,
     rules=action_rules,
 )
-def act(request: Request) -> Response:
+def run_action(request: Request) -> Response:
     """Suspend, resume, check, lock or unlock a stack, or cancel its operation.
 
     :raises NotSupported: the state of the stack does not allow it
@@ -426,7 +430,9 @@ def act(request: Request) -> Response:
         operations.cancel(stack.uuid, stack.tenant, _CANCELLED[name], request.context)
     else:
         level = (arguments or {}).get('level') if name == 'lock' else None
-        operations.act(stack.uuid, stack.tenant, _DONE[name], level, request.context)
+        operations.start_operation(
+            stack.uuid, stack.tenant, _DONE[name], level, request.context
+        )
     return NULL
 
 
@@ -438,8 +444,8 @@ def reject_snapshots(request: Request) -> NoReturn:
     """
     stack = stack_requests.get_stack(request)
     raise exceptions.NotFound(
-        f'Stack {stack.name} has no snapshots: this service makes none. Export the '
-        'stack to keep what it is made of.'
+        f'Stack {stack.name} has no snapshots: snapshots are not supported. Export '
+        'the stack to save its definition.'
     )
 
 

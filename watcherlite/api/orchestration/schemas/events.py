@@ -10,7 +10,7 @@ _LISTED: Mapping[str, Schema] = {
     'event_time': fragments.TIME,
     'resource_name': {
         'type': 'string',
-        'description': 'Of events of the stack itself: its name.',
+        'description': 'The name of the stack for events of the stack itself.',
     },
     'logical_resource_id': fragments.TEXT,
     'physical_resource_id': fragments.TEXT_OR_NULL,
@@ -19,8 +19,8 @@ _LISTED: Mapping[str, Schema] = {
     'links': fragments.LINKS,
     'initiator': {
         'type': ['object', 'null'],
-        'description': 'Who requested the change: user_id, user_name, project_id, '
-        'roles, request_id; null for changes that no request made. Not in Heat.',
+        'description': 'The user who requested the change: user_id, user_name, '
+        'project_id, roles, request_id; null without a request. Not in Heat.',
     },
 }
 _SHOWN: Mapping[str, Schema] = {
@@ -34,12 +34,11 @@ INDEX: Versioned = fragments.arguments(
         'limit': {'type': 'integer', 'minimum': 0},
         'marker': {
             'type': 'string',
-            'description': 'The page begins after the event of this id.',
+            'description': 'The id of the event before the page.',
         },
         'sort_keys': {
             **fragments.SEVERAL,
-            'description': 'Passed over: events are in the order in which they '
-            'happened.',
+            'description': 'Ignored: events are in chronological order.',
         },
         'sort_dir': {'type': 'string', 'enum': ['asc', 'desc']},
         'nested_depth': {

@@ -39,10 +39,10 @@ INDEX: Versioned = fragments.arguments(
         'name': {
             'type': 'string',
             'maxLength': 255,
-            'description': 'What names begin with, as a regular expression without '
-            'groups.',
+            'description': 'A regular expression without groups, matched at the start '
+            'of names.',
         },
-        'version': {'type': 'string', 'description': 'Passed over.'},
+        'version': {'type': 'string', 'description': 'Ignored.'},
         'support_status': {'type': 'string'},
         'with_description': fragments.BOOLEAN,
     }

@@ -46,7 +46,7 @@ _MORE: Mapping[str, Schema] = {
     'attributes': fragments.OBJECT,
     'protected': {
         'type': 'boolean',
-        'description': 'Whether its type has locked it, as the level all asks for.',
+        'description': 'Whether its type has locked it, for the lock level `all`.',
     },
 }
 
@@ -75,8 +75,8 @@ SHOW: Versioned = fragments.arguments(
     {
         'with_attr': {
             **fragments.SEVERAL,
-            'description': 'Attributes that are shown although the type does not tell '
-            'them.',
+            'description': 'Further attributes to show, which the type does not return '
+            'by default.',
         }
     }
 )

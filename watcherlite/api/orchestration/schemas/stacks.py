@@ -50,13 +50,12 @@ _SHOWN: Mapping[str, Schema] = {
     'lock_level': {
         'type': ['string', 'null'],
         'enum': [*states.LEVELS, None],
-        'description': 'How far the lock of the stack goes, or of one around it; null: '
-        'it is not locked.',
+        'description': 'The level of the lock of the stack or of a stack that contains '
+        'it; null: it is not locked.',
     },
     'lock_owner': {
         'type': ['string', 'null'],
-        'description': 'The id of the stack whose lock that is, which is the one to be '
-        'unlocked.',
+        'description': 'The id of the locked stack, which is the stack to unlock.',
     },
 }
 _OUTPUTS: Mapping[str, Schema] = {'outputs': {'type': 'array', 'items': _OUTPUT}}
@@ -66,16 +65,16 @@ INDEX: Versioned = fragments.arguments(
         'limit': {
             'type': 'integer',
             'minimum': 0,
-            'description': 'Most stacks of a page.',
+            'description': 'The maximum number of stacks.',
         },
         'marker': {
             'type': 'string',
-            'description': 'The page begins after the stack of this id.',
+            'description': 'The id of the stack before the page.',
         },
         'sort_keys': {
             **fragments.SEVERAL,
-            'description': 'Of stack_name, stack_status, creation_time, updated_time; '
-            'separated by commas, or given several times. Others are passed over.',
+            'description': 'stack_name, stack_status, creation_time or updated_time; '
+            'separated by commas, or repeated. Others are ignored.',
         },
         'sort_dir': {'type': 'string', 'enum': ['asc', 'desc']},
         'show_deleted': fragments.BOOLEAN,
@@ -128,8 +127,8 @@ BROUGHT: Mapping[str, Schema] = {
     'environment_files': {
         'type': ['array', 'null'],
         'items': fragments.TEXT,
-        'description': 'Names among the files, of environments; a later one counts '
-        'more than the ones before it.',
+        'description': 'The names of environments in `files`; later ones take '
+        'precedence.',
     },
     'files': {
         'type': ['object', 'null'],
@@ -138,7 +137,7 @@ BROUGHT: Mapping[str, Schema] = {
     },
     'parameters': {
         'type': ['object', 'null'],
-        'description': 'Values of parameters, over those of the environment.',
+        'description': 'Values of parameters, which override those of the environment.',
     },
 }
 _OPTIONS: Mapping[str, Schema] = {
@@ -147,7 +146,7 @@ _OPTIONS: Mapping[str, Schema] = {
         'minimum': 0,
         'maximum': 2**31 - 1,
         'pattern': '^[0-9]{1,9}$',
-        'description': 'Minutes that an operation may take; 0: the default.',
+        'description': 'The timeout of operations in minutes; 0: the default.',
     },
     'disable_rollback': {
         'type': ['boolean', 'string', 'null'],
@@ -220,7 +219,7 @@ FILES: Versioned = unversioned(
 #: Action in a body of `actions` -> the schema of its argument.
 _NOTHING: Schema = {'type': ['object', 'null'], 'additionalProperties': False}
 _ARGUMENT: Schema = {
-    'description': 'Nothing; what clients send all the same is passed over.'
+    'description': 'No argument; values that clients send are ignored.'
 }
 ACTIONS: Mapping[str, Schema] = {
     'suspend': _ARGUMENT,
@@ -308,8 +307,8 @@ PREVIEWED_CHANGES: Versioned = fragments.under(
 
 _PARAMETERS: Schema = {
     'type': 'object',
-    'description': 'By name: Type, Description, NoEcho (is it hidden?), Label, and '
-    'where there are such Default, Value, MinLength and so on.',
+    'description': 'By name: Type, Description, NoEcho (whether it is hidden), '
+    'Label, and, if defined, Default, Value, MinLength and other constraints.',
     'additionalProperties': fragments.OBJECT,
 }
 

@@ -98,7 +98,7 @@ class StackPoll(EventPoll):
         if found is None:
             if self._action == states.DELETE:
                 return exits.SUCCESS, ''
-            return exits.FAILURE, f'the stack {self._place.name} is gone'
+            return exits.FAILURE, f'the stack {self._place.name} no longer exists'
         state = found['stack_status']
         if state == f'{self._action}_{states.COMPLETE}':
             return exits.SUCCESS, ''

@@ -210,7 +210,7 @@ class SqlEventStore:
     ) -> list[StoredEvent]:
         check_subject(plan_id, subject, subject_id)
         if action_id is not None and plan_id is None:
-            raise ValueError('the history of an action is asked for with its plan')
+            raise ValueError('the history of an action requires its plan')
         pages: _Pages = HISTORY
         values: dict[str, Any] = {'limit': limit}
         if subject_id is not None:

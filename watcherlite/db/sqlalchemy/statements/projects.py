@@ -47,7 +47,7 @@ CLUSTERS = (
 
 
 @functools.cache
-def named(collection: str) -> sa.Select[Any]:
+def name_lookup(collection: str) -> sa.Select[Any]:
     """Return the statement that looks up a name in a project."""
     of = COLLECTIONS[collection]
     row = of.table.c
@@ -66,7 +66,7 @@ class ProjectStatements(StatementGroup):
             session.rows(LOCK, tenant=tenant)
 
     def has_name(self, kind: type[ClusterObject], name: str, tenant: str) -> bool:
-        statement = named(port.COLLECTIONS[kind])
+        statement = name_lookup(port.COLLECTIONS[kind])
         return bool(self._session.rows(statement, tenant=tenant, name=name))
 
     def unfinished_of(self, action_type: str, tenant: str) -> list[Action]:

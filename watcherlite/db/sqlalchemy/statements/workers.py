@@ -184,7 +184,7 @@ class SqlWorkerStore:
         kept = self._db.change(KEEP_ROLE, **values) > 0
         return kept or self._db.change(TAKE_ROLE, **values) > 0
 
-    def drop_role(self, role: str, worker: str) -> None:
+    def release_role(self, role: str, worker: str) -> None:
         self._db.change(DROP_ROLE, which=role, who=worker)
 
     def active_plans(self, limit: int) -> list[ActionPlan]:

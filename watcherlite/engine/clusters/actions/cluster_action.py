@@ -109,7 +109,7 @@ class ClusterAction(ClusteringAction, abc.ABC):
         """Run a stage in a transaction that locks the cluster and its nodes."""
         store, ended = self.parts.store, derivation.node_results(results)
 
-        def written() -> Outcome:
+        def write() -> Outcome:
             action = store.get_action(context.uuid)
             # Outside the transaction, which must not need a second connection.
             uuid = action.target or ''
@@ -125,7 +125,7 @@ class ClusterAction(ClusteringAction, abc.ABC):
 
         what = f'The action {context.uuid} on a cluster'
         try:
-            outcome = retry_while_unavailable(context, what, written)
+            outcome = retry_while_unavailable(context, what, write)
         except (exceptions.Invalid, exceptions.NotFound) as error:
             outcome = Failed(str(error), outputs={action_types.REASON: str(error)})
         self.parts.messenger.broadcast(commands.EventsStored())

@@ -17,7 +17,7 @@ from watcherlite.plugins.base import ActionContext
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
-TIMED_OUT = 'The timeout of the cluster was over before all of it was done.'
+TIMED_OUT = 'The timeout of the cluster expired before the action completed.'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -179,4 +179,8 @@ class ClusterStage:
         return outcomes.Failed(reason, outputs={**outputs, action_types.REASON: reason})
 
     def has_failures(self, *without: str) -> bool:
-        return any(not one.well for one in self.ended if one.action_type not in without)
+        return any(
+            not one.has_succeeded
+            for one in self.ended
+            if one.action_type not in without
+        )

@@ -33,7 +33,7 @@ class NodeResult:
     reason: str
 
     @property
-    def well(self) -> bool:
+    def has_succeeded(self) -> bool:
         return self.status == action_states.SUCCEEDED
 
 
@@ -156,7 +156,11 @@ def node_results(results: Iterable[DerivedResult]) -> list[NodeResult]:
 
 def succeeded_nodes(ended: Iterable[NodeResult], *action_types: str) -> list[str]:
     """Return the uuids of nodes on which an action of these types succeeded."""
-    return [one.node for one in ended if one.well and one.action_type in action_types]
+    return [
+        one.node
+        for one in ended
+        if one.has_succeeded and one.action_type in action_types
+    ]
 
 
 def outputs(ended: Sequence[NodeResult]) -> dict[str, Any]:
@@ -177,7 +181,7 @@ def failure(
     :param text: the beginning of the reason: 'Failed in creating nodes'
     :param nodes: by uuid, for their names
     """
-    bad = [one for one in ended if not one.well]
+    bad = [one for one in ended if not one.has_succeeded]
     failed = [one for one in bad if one.status == action_states.FAILED]
     if not bad:
         return None

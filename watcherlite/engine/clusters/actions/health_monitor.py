@@ -169,7 +169,7 @@ class ClusterHealthAction(ActionType):
     def _find(self, context: ActionContext) -> tuple[Cluster | None, Bound | None]:
         store, wanted = self._parts.store, context.inputs
 
-        def found() -> tuple[Cluster | None, Bound | None]:
+        def read() -> tuple[Cluster | None, Bound | None]:
             cluster = store.clusters_by_uuid([wanted['cluster']]).get(wanted['cluster'])
             if cluster is None or cluster.deleted_at is not None:
                 return None, None
@@ -179,7 +179,7 @@ class ClusterHealthAction(ActionType):
                     return cluster, bound
             return cluster, None
 
-        return self._retry(context, found)
+        return self._retry(context, read)
 
     def _blocking_reason(
         self, context: ActionContext, cluster: Cluster, bound: Bound

@@ -43,7 +43,7 @@ MARGIN = 60
 #: Bytes of a response that are read; they are not used.
 MAX_BODY_SIZE = 4096
 
-COMPLETED = 'Completed by whom it told.'
+COMPLETED = 'Completed by the external service.'
 
 #: (context of the hook's action): sends the message; returns the problem, if any
 Send = Callable[[ActionContext], str | None]

@@ -199,7 +199,7 @@ class NodeDelete(NodeAction):
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         """Keep the node: its lifecycle hook was not completed in time."""
-        return rejected('The node stays: its timeout was over before its hook was')
+        return rejected('The node stays: its timeout expired before the hook completed')
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
         return _without_trace(super().advance(target, token))
@@ -248,8 +248,8 @@ class NodeUpdate(NodeAction):
             return self.steps(target).run(*old, node_steps.CREATE)
         if not target.exists:
             return rejected(
-                f'Node {target.node.name} has nothing that could be updated: it was '
-                'never made, or is gone; recover it first'
+                f'Node {target.node.name} has no resource to update: it was never '
+                'created, or was deleted; recover the node first'
             )
         try:
             wanted = target.desired_properties(profile)
@@ -395,8 +395,8 @@ class NodeOperation(NodeAction):
     def start(self, target: NodeTarget) -> Outcome:
         if not target.exists:
             return rejected(
-                f'Node {target.node.name} has nothing that could do an operation: it '
-                'was never created, or is gone; recover it first'
+                f'Node {target.node.name} has no resource for an operation: it was '
+                'never created, or was deleted; recover the node first'
             )
         try:
             steps = self.steps(target)
@@ -480,7 +480,7 @@ def _count(target: NodeTarget, by: int) -> str | None:
     if uuid is None or not target.is_request:
         return None
 
-    def counted() -> str | None:
+    def count_operation() -> str | None:
         with target.parts.store.transaction() as tx:
             cluster = tx.lock_clusters([uuid]).get(uuid)
             if cluster is None or cluster.deleted_at is not None:
@@ -498,7 +498,7 @@ def _count(target: NodeTarget, by: int) -> str | None:
                     tx.save_clusters([cluster.evolve(desired_capacity=grown)])
         return refusal
 
-    return target.retry(counted)
+    return target.retry(count_operation)
 
 
 def _rejection_reason(

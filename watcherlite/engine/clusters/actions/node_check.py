@@ -11,7 +11,7 @@ from watcherlite.domain import patterns
 from watcherlite.domain.outcomes import Done, InProgress, Outcome, public_text
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
-from watcherlite.engine.clusters.actions.node_context import kept
+from watcherlite.engine.clusters.actions.node_context import binding_values
 from watcherlite.engine.clusters.actions.node_steps import NodeTarget
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
@@ -49,7 +49,7 @@ class NodeCheckRun:
                     {'status': states.INIT, action_types.REASON: 'not made yet'}
                 )
             known = target.node.status == states.ERROR and target.node.status_reason
-            wrong = (known or 'There is nothing of it.',)
+            wrong = (known or 'It has no resource.',)
             return self._conclude(_CheckProgress(wrong=wrong), certain=True)
         return self._run_mode(_CheckProgress())
 
@@ -111,7 +111,7 @@ class NodeCheckRun:
             if result.attributes is not None:
                 changes['attributes'] = dict(result.attributes)
             if result.data is not None:
-                changes['kept'] = kept(result.data)
+                changes['kept'] = binding_values(result.data)
         return self._run_mode(dataclasses.replace(progress.advanced(), changes=changes))
 
     def _run_url_mode(self, progress: '_CheckProgress') -> Outcome:

@@ -57,7 +57,9 @@ def physical_name(node: Node, cluster: Cluster | None) -> str:
     return unique_name(around, node.name, node.uuid)
 
 
-def kept(data: Mapping[str, Any] | None, name: str | None = None) -> dict[str, Any]:
+def binding_values(
+    data: Mapping[str, Any] | None, name: str | None = None
+) -> dict[str, Any]:
     """Return the values for `Node.kept` from the result of a handler.
 
     :param name: the physical name

@@ -16,7 +16,10 @@ from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.outcomes import Done, Failed, InProgress, Outcome, public_text
 from watcherlite.domain.resource_results import Ready, ResourceInProgress, Result
 from watcherlite.engine.clusters import action_types, lock_admission
-from watcherlite.engine.clusters.actions.node_context import kept, node_context
+from watcherlite.engine.clusters.actions.node_context import (
+    binding_values,
+    node_context,
+)
 from watcherlite.engine.clusters.node_record import HANDLER_DATA, PREVIOUS_STATUS
 from watcherlite.engine.clusters.profile_types import STACK
 from watcherlite.engine.clusters.projection.transitions import PAUSE, UNCHANGED
@@ -305,7 +308,7 @@ class NodeSteps:
                 changes['physical_id'] = result.physical_id
             if result.data is not None or step == CREATE:
                 name = context.physical_name if step == CREATE else None
-                changes['kept'] = kept(result.data, name)
+                changes['kept'] = binding_values(result.data, name)
             return self._in_progress(
                 step, left, result.delay, changes, handler=result.token, until=until
             )
@@ -339,7 +342,7 @@ class NodeSteps:
             changes['attributes'] = dict(ready.attributes)
         name = context.physical_name if step == CREATE else None
         if ready.data is not None or name is not None:
-            changes['kept'] = kept(ready.data, name)
+            changes['kept'] = binding_values(ready.data, name)
         if step in (CREATE, UPDATE):
             changes['properties'] = dict(context.properties)
             changes['profile_id'] = (self.profile or self.target.profile).id

@@ -142,7 +142,7 @@ class ClusterPolicies:
                 self._detach(snapshot, bound)
             except Exception as error:  # a plugin may raise anything
                 LOG.warning(
-                    'Policy %s (%s) could not let go of cluster %s, which is '
+                    'Policy %s (%s) could not be detached from cluster %s, which is '
                     'deleted: %s; delete its objects manually',
                     bound.policy.name,
                     bound.policy.type,

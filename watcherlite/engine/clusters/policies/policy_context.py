@@ -64,14 +64,14 @@ class ClusterSnapshot:
     def write(self, call: Callable[[Transaction, clusters.Cluster], T]) -> T:
         """Call a function in a transaction that holds the lock of the cluster."""
 
-        def written() -> tuple[clusters.Cluster, T]:
+        def write() -> tuple[clusters.Cluster, T]:
             with self.store.transaction() as tx:
                 locked = tx.lock_clusters([self.cluster.uuid])
                 row = locked.get(self.cluster.uuid, self.cluster)
                 result = call(tx, row)
             return row, result
 
-        row, result = self.retry(written)
+        row, result = self.retry(write)
         self.cluster = row
         return result
 

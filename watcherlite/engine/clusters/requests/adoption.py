@@ -35,7 +35,7 @@ class NodeAdoption(ClusterOperationBase):
         if not found.declared.adoptable:
             raise exceptions.BadRequest(
                 f'Nothing can be adopted as {found.full_name}: its type only finds '
-                'what it has made itself.'
+                'resources that it has created.'
             )
         given = values.parse_mapping(request.overrides, 'overrides')
         if found.name == profile_types.STACK:
@@ -88,7 +88,7 @@ class NodeAdoption(ClusterOperationBase):
             handler=checked.handler,
             role=values.parse_role(request.role),
             metadata=values.parse_mapping(request.metadata, 'metadata'),
-            status_reason='Adopted, not checked yet',
+            status_reason='Adopted, not checked',
             physical_id=request.identity,
             properties=dict(checked.properties),
             kept={ADOPTED: True},

@@ -30,8 +30,8 @@ from watcherlite.execution.retries import retry_on_conflict
 RENEWAL = 'renew_token'
 #: The error for an unknown webhook, and for one with a wrong token.
 NO_WEBHOOK = (
-    'There is no webhook of this address: the receiver is gone, or the token of the '
-    'address is missing or is not its token. A new one is issued with '
+    'There is no webhook of this address: the receiver does not exist, or the token of '
+    'the address is missing or wrong. A new token is issued with '
     f"'{RENEWAL}'."
 )
 #: The version of the webhook protocol: the parameters become inputs unchanged.
@@ -198,7 +198,7 @@ def parse_action(action_type: Any, field: str = 'action') -> str:
     requestable = sorted(action_inputs.REQUESTABLE & action_types.CLUSTER_TYPES)
     if action_type not in requestable:
         raise exceptions.BadRequest(
-            f"Illegal action '{action_type}' specified; a receiver asks for "
+            f"Illegal action '{action_type}' specified; a receiver can request "
             f'{", ".join(requestable)}.'
         )
     return str(action_type)

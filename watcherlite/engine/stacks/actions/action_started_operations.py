@@ -45,7 +45,7 @@ def start(services: StackServices, context: ActionContext) -> Outcome | None:
     while True:
         try:
             return retry_while_unavailable(
-                context, what, lambda: _begin(services, context, inputs)
+                context, what, lambda: _start(services, context, inputs)
             )
         except exceptions.OutOfDate:
             # Another update came first: merge this one into its result.
@@ -54,7 +54,7 @@ def start(services: StackServices, context: ActionContext) -> Outcome | None:
             return Failed(str(error), outputs={REASON: str(error)})
 
 
-def _begin(
+def _start(
     services: StackServices, context: ActionContext, inputs: StackInputs
 ) -> Outcome | None:
     stack = services.store.stacks_by_id([inputs.stack]).get(inputs.stack)

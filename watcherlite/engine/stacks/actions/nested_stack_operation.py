@@ -101,7 +101,7 @@ class NestedStackOperation:
     def _completed(self, handler_context: HandlerContext) -> Outcome:
         work, nested = self._work, self._nested()
         if nested is None:
-            raise exceptions.NotFound(f'The stack of {work.row.name} is gone')
+            raise exceptions.NotFound(f'The stack of {work.row.name} no longer exists')
         rows = work.members(work.row)
         attributes = self._handler.gather(
             handler_context, self._members(rows), self._outputs(nested, rows)

@@ -181,9 +181,9 @@ class StackOperations:
         stack = self._store.find_stack(name, tenant)
         if stack.state.name == 'DELETE_IN_PROGRESS':
             return stack
-        return self.act(stack.uuid, tenant, states.DELETE, context=context)
+        return self.start_operation(stack.uuid, tenant, states.DELETE, context=context)
 
-    def act(
+    def start_operation(
         self,
         name: str,
         tenant: str | None,
