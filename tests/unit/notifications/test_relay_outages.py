@@ -237,11 +237,11 @@ class TestRole(RelayTestCase):
 
     def test_the_lease_counts_from_its_request(self):
         def slowly(role, worker, lease):
-            self.store.take_role = take
+            self.store.acquire_role = take
             self.clock.seconds += 15
             return take(role, worker, lease)
 
-        take, self.store.take_role = self.store.take_role, slowly
+        take, self.store.acquire_role = self.store.acquire_role, slowly
         self.store.add(started(1))
 
         self.assertEqual(

@@ -123,7 +123,7 @@ class CodeTest(base.TestCase):
             ),
             ('DELETE', {'stack_status': 'DELETE_COMPLETE'}, (0, '')),
             ('DELETE', None, (0, '')),
-            ('UPDATE', None, (1, 'the stack web is gone')),
+            ('UPDATE', None, (1, 'the stack web no longer exists')),
         ):
             stack_poll = StackPoll(None, PLACE, action, Lines())
             self.assertEqual(found, stack_poll.result(stack))

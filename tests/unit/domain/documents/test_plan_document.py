@@ -604,8 +604,8 @@ class InputsTest(base.TestCase):
                 f'{known}',
                 'plan.yaml:10: actions[2].input_parameters: this is text; it must be a '
                 'mapping',
-                'plan.yaml:15: actions[3].input_parameters.again: this key is there '
-                'twice; keep one of them',
+                'plan.yaml:15: actions[3].input_parameters.again: this key is '
+                'duplicated; remove one of them',
                 'plan.yaml:17: actions[4].action_type: 7 is a number, not text; put '
                 'it in quotes',
                 'plan.yaml:18: actions[5]: this is text; an action is a mapping with '

@@ -209,7 +209,7 @@ class ResultsTest(FunctionCase):
             ({'digest': ['sha1024', 'x']}, 'the algorithm must be one of md5, sha1, '
              'sha224, sha256, sha384, sha512'),
             ({'map_replace': [{'a': 1, 'b': 2}, {'keys': {'a': 'b'}}]}, 'two keys '
-             'become the same; let each become another one'),
+             'have the same replacement; make the replacements distinct'),
             (repeated_together(['x', 'y'], ['a']), 'without permutations all lists of '
              'for_each must be of one length; these have 2, 1 values'),
         ):  # fmt: skip
@@ -342,8 +342,8 @@ class VersionsTest(FunctionCase):
     def test_unsupported_functions_are_reported(self):
         self.assertEqual(
             [
-                'the function resource_facade is not supported here; hand over what it '
-                'should give as a parameter',
+                'the function resource_facade is not supported here; pass its result '
+                'as a parameter',
                 'the function yaql is not supported here; use map_merge, list_concat, '
                 'repeat or filter',
             ],

@@ -229,8 +229,8 @@ class ConstraintsTest(base.TestCase):
             [
                 'parameters.p.constraints[0].range: a string has no such constraint; '
                 'this one is for number',
-                'parameters.p.constraints[1].length: there is neither min nor max; '
-                'write at least one',
+                'parameters.p.constraints[1].length: min and max are missing; '
+                'set at least one',
                 "parameters.p.constraints[2].length.min: 'x' is not a whole number",
                 'parameters.p.constraints[3].allowed_values: this list is empty; write '
                 'a list of the values, like [small, large]',

@@ -45,8 +45,8 @@ class LoadTest(base.TestCase):
                     },
                     'resources': {'x': {'type': 'T'}},
                 },
-                'conditions.a.equals[0].get_attr: a condition is decided before '
-                'anything is made; use get_param',
+                'conditions.a.equals[0].get_attr: a condition is evaluated before '
+                'resources exist; use get_param',
                 'conditions.b: there is no function maybe; known are and, contains, '
                 'digest, equals, filter, get_attr, get_file, get_param, get_resource, '
                 'if, list_concat, list_concat_unique, list_join, make_url, map_merge, '

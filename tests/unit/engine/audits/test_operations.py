@@ -140,10 +140,7 @@ class CreateTest(OperationsCase):
                 {'start_time': NOW, 'end_time': NOW, **CONTINUOUS},
             ),
             ('cron line', {**repeated, 'interval': 'soon'}),
-            (
-                'no time that is still to come',
-                {**repeated, 'interval': '0 0 1 1 * 0 1999'},
-            ),
+            ('no future time', {**repeated, 'interval': '0 0 1 1 * 0 1999'}),
             ('Audit parameter zz are not allowed', {'parameters': {'zz': 1}}),
             (above, {'parameters': {'para1': 99}}),
             (

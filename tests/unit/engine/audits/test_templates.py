@@ -44,7 +44,7 @@ class TemplatesTest(AuditCase):
             ('nothing', {'goal': 'nothing'}),
             ('nothing', {'strategy': 'nothing'}),
             ('does not relate', {'strategy': 'actuator'}),
-            ('need a strategy', {'default_parameters': {'para1': 2}}),
+            ('require a strategy', {'default_parameters': {'para1': 2}}),
             (
                 'parameters.para1',
                 {'strategy': 'dummy', 'default_parameters': {'para1': 'x'}},
