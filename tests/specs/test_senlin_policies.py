@@ -329,7 +329,7 @@ class TestLoadBalancing(PolicyStories):
 
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
         self.assertEqual([], self.bindings(cluster))
-        self.assertTrue(any('could not let go' in line for line in logs.output))
+        self.assertTrue(any('could not be detached' in line for line in logs.output))
         self.assertNotIn('a secret', ''.join(logs.output))
 
 

@@ -81,7 +81,7 @@ class TestStackNotifications(StackWorldCase):
         faults = [expectations.fault(message) for message in sent]
         keys = ('exception', 'exception_message', 'function_name')
         self.assertEqual(
-            ['BrokenThingError', 'create of a does not work', 'called'],
+            ['BrokenThingError', 'create of a does not work', 'record_call'],
             [faults[2][key] for key in keys],
         )
         self.assertEqual(

@@ -80,7 +80,7 @@ class ReleaseTest(DispatcherCase):
         )
         self.dispatcher.adopt(adopted)
 
-        self.dispatcher.give_back()
+        self.dispatcher.release_unstarted()
 
         self.gate.open()
         self.wait_until(has_ended)

@@ -439,7 +439,7 @@ class EndTest(DispatcherCase):
         self.wait_for_status('a', states.FAILED)
         (found,) = self.store.list_actions()
         self.assertEqual(
-            'Action failed in pre_condition: an error of watcherlite itself; see the '
+            'Action failed in pre_condition: an internal error of watcherlite; see the '
             'log',
             found.status_message,
         )
