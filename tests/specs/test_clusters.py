@@ -1,6 +1,6 @@
 """Actions on clusters: their effects on clusters and nodes."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.cluster_worlds import BY, QUEUED, ClusterWorld
 from tests.specs.cluster_case import ClusterActionCase, create_deciding_policy
@@ -8,6 +8,7 @@ from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, NewReceiver, Receiver
 from watcherlite.domain.events import new_uuid
 from watcherlite.engine.clusters import action_types
+from watcherlite.plugins.base import Policy
 from watcherlite.states import action as action_states
 
 MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
@@ -310,9 +311,10 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual(('WARNING', old), (cluster.status, cluster.profile_id))
 
 
-class Planned(create_deciding_policy(action_types.CLUSTER_UPDATE, {})):  # type: ignore[misc]
+class Planned(Policy):
     """A policy that updates all nodes but the first, then the first."""
 
+    before: ClassVar[frozenset[str]] = frozenset({action_types.CLUSTER_UPDATE})
     pause = 0
 
     def pre_op(self, context: Any, data: dict[str, Any]) -> None:

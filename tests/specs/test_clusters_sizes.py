@@ -8,6 +8,7 @@ from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters import action_types
+from watcherlite.plugins.base import Policy
 from watcherlite.states import action as action_states
 
 MADE = [('create.start', 'CREATING'), ('create.end', 'ACTIVE')]
@@ -200,9 +201,10 @@ class TestScaleIn(SizesCase):
         self.assertEqual(2, self.reload(self.world, self.cluster).desired_capacity)
 
 
-class Chosen(create_deciding_policy(action_types.CLUSTER_SCALE_IN, {})):  # type: ignore[misc]
+class Chosen(Policy):
     """A policy that chooses the first node, which is removed and not destroyed."""
 
+    before: ClassVar[frozenset[str]] = frozenset({action_types.CLUSTER_SCALE_IN})
     said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
 
     def pre_op(self, context: Any, data: dict[str, Any]) -> None:

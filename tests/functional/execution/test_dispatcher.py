@@ -450,6 +450,21 @@ class EndTest(DispatcherCase):
 class SignalTest(DispatcherCase):
     """Signals to attempts in flight."""
 
+    def store_outside(self, **values: Any) -> Action:
+        """Return an action with external work of a worker, to be adopted."""
+        (action,) = store_actions(
+            self.store,
+            make_action(
+                name='a',
+                action_type='outside',
+                status=states.RUNNING,
+                owner='w',
+                token='job',
+                **values,
+            ),
+        )
+        return action
+
     def test_a_signal_during_the_start_is_delivered(self) -> None:
         # Its start, with the end of 'a', is durable, but not processed yet.
         def committed() -> None:
@@ -480,16 +495,7 @@ class SignalTest(DispatcherCase):
                 )
             }
         )
-        (a,) = store_actions(
-            self.store,
-            make_action(
-                name='a',
-                action_type='outside',
-                status=states.RUNNING,
-                owner='w',
-                token='job',
-            ),
-        )
+        a = self.store_outside()
         self.dispatcher.adopt(a)
         gate.wait_until_entered()
         self.dispatcher.deliver([(a.id, states.CANCEL)])
@@ -500,17 +506,7 @@ class SignalTest(DispatcherCase):
         self.build(
             {'outside': kind(poll=lambda context, token: InProgress(token, 3600.0))}
         )
-        (a,) = store_actions(
-            self.store,
-            make_action(
-                name='a',
-                action_type='outside',
-                status=states.RUNNING,
-                owner='w',
-                token='job',
-                recoveries=2,
-            ),
-        )
+        a = self.store_outside(recoveries=2)
 
         def is_reset() -> bool:
             self.timers.run_due()

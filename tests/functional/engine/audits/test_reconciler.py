@@ -58,7 +58,7 @@ class ExpiryTest(AuditCase):
         plan = self.plan(world)
         self.clock.advance(2 * DAY)
         find = world.store.expired_plans
-        world.store.expired_plans = find_and_start  # type: ignore[method-assign]
+        self.patch(world.store, 'expired_plans', find_and_start)
 
         self.assertEqual(0, world.reconciler.expire_plans())
 
