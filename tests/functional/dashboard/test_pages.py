@@ -12,6 +12,7 @@ from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import LOGGED, uuid
 from tests.functional.dashboard.visitor import Visitor
 from watcherlite.api.policy import AccessPolicy
+from watcherlite.dashboard.api_client import ApiClient
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.domain.creators import Creator
 
@@ -233,6 +234,55 @@ class TestPages(PageCase):
                 self.patch(store, 'list_events', list_then_skip)
                 # The stream starts before the skip, or the page already contains it.
                 self.assertIn('meanwhile', self.visitor.get(path).text)
+
+    def test_a_page_whose_plan_has_ended_shows_the_final_state_of_an_action(
+        self,
+    ) -> None:
+        # The page waits for no events of this plan.
+        action = {
+            'name': 'a',
+            'action_type': 'nop',
+            'input_parameters': {'message': ''},
+        }
+        get = ApiClient.get
+        counts = []
+        for page in ('actions', 'action_plans'):
+            for last in range(1, 8):
+                plan = self.site.runtime.plans.create_from(
+                    {'actions': [action]}, {}, Creator(None, None, True)
+                )
+                actions = self.store.list_actions(plan_id=plan.id)
+                subject = plan.uuid if page == 'action_plans' else actions[0].uuid
+                requests: list[str] = []
+
+                def get_then_cancel(
+                    client: ApiClient,
+                    path: str,
+                    plan: str = plan.uuid,
+                    last: int = last,
+                    requests: list[str] = requests,
+                    **query: Any,
+                ) -> Any:
+                    body = get(client, path, **query)
+                    requests.append(path)
+                    if len(requests) == last:
+                        self.site.runtime.plans.cancel(plan)
+                    return body
+
+                self.patch(ApiClient, 'get', get_then_cancel)
+                shown = self.visitor.get(f'/dashboard/{page}/{subject}')
+                self.patch(ApiClient, 'get', get)
+
+                counts.append(len(requests))
+                [summary] = [
+                    given for _, given in shown.tags if given.get('id') == 'summary'
+                ]
+                if summary['data-plan'] == 'CANCELLED':
+                    classes = ' '.join(
+                        given.get('class') or '' for _, given in shown.tags
+                    )
+                    self.assertNotIn('state-pending', classes, requests[:last])
+        self.assertTrue(min(counts) > 2, counts)
 
     def test_events_are_polled_as_json(self) -> None:
         path = f'/dashboard/action_plans/{PLAN}/events?after=0'

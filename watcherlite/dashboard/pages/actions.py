@@ -44,10 +44,12 @@ def list_actions(view: View) -> Mapping[str, Any]:
 def show_action(view: View, uuid: str) -> Mapping[str, Any]:
     """Show an action, its parents and its plan."""
     path = f'/v1/actions/{uuid}'
-    # Before the state is read: a later event is then one that the page gets to see.
-    after = plan_actions.latest_sequence(view, view.api.get(path)['action_plan_uuid'])
+    plan_uuid = view.api.get(path)['action_plan_uuid']
+    # Before the state is read: a later event is then one that the page gets to see. The
+    # plan as well: the page of a plan that has ended does not wait for events.
+    after = plan_actions.latest_sequence(view, plan_uuid)
+    plan = view.api.get(f'/v1/action_plans/{plan_uuid}')
     action = plan_actions.show(view.api.get(path))
-    plan = view.api.get(f'/v1/action_plans/{action["action_plan_uuid"]}')
     parents = [
         plan_actions.show(view.api.get(f'/v1/actions/{parent}'))
         for parent in action['parents'][:_PARENTS]

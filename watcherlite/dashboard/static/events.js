@@ -79,8 +79,8 @@ class Page {
     }
     this.timer = setTimeout(async () => {
       this.timer = null;
-      const answer = isInUse() ? null : await fetch(this.main.dataset.summary);
-      // A form may have been opened meanwhile.
+      const answer = isInUse() ? null : await fetchOrNull(this.main.dataset.summary);
+      // The service is away, or a form may have been opened meanwhile.
       if (answer === null || isInUse()) {
         this.refreshSummary();
         return;
@@ -94,6 +94,14 @@ class Page {
         }
       }
     }, SUMMARY);
+  }
+}
+
+async function fetchOrNull(url) {
+  try {
+    return await fetch(url);
+  } catch (error) {
+    return null;
   }
 }
 
