@@ -288,11 +288,13 @@ class StoreClusterListsContract(ClusterCase):
         for kind, rows in self.insert_each_class().items():
             sorts: list[tuple[tuple[str, bool], ...]] = [()]
             keys = SORT_KEYS[kind]
-            for key in keys:
-                sorts += [((key, False),), ((key, True),)]
-            for first, second in zip(keys, (*keys[1:], keys[0]), strict=True):
-                sorts += [((first, True), (second, False))]
-                sorts += [((first, False), (second, True), (first, True))]
+            for n, key in enumerate(keys):
+                after, descending = keys[(n + 1) % len(keys)], n % 2 == 0
+                sorts += [((key, descending),)]
+                # The other direction, and a second key; every second one repeats the
+                # first key, which changes nothing.
+                pair = ((key, not descending), (after, descending))
+                sorts += [(*pair, (key, descending)) if n % 4 > 1 else pair]
             for n, sort in enumerate(sorts):
                 by = list(dict(sort or ((DEFAULT_SORT[kind], False),)).items())
                 self.assert_pages(

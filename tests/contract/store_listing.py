@@ -12,6 +12,8 @@ from watcherlite.db import query as queries
 from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action, Edge
 
+#: The lists whose filters are tested in every order.
+FILTERED = {'audits', 'action_plans', 'actions'}
 SECOND = datetime.timedelta(seconds=1)
 
 
@@ -27,7 +29,7 @@ class StoreListingContract(ListingCase):
 
     # order and pages
 
-    def test_pages_by_every_key_in_both_directions_have_every_row_once(self) -> None:
+    def test_pages_by_every_key_have_every_row_once(self) -> None:
         self.insert_rows()
         # A literal, a parameter, and no limit.
         limits = itertools.cycle((1, 3, None))
@@ -35,9 +37,10 @@ class StoreListingContract(ListingCase):
             whole = [self.pages_of(noun)(Query(deleted=d)) for d in (False, True)]
             self.assertGreater(len(whole[0]), 2, noun)
             for n, key in enumerate(keys):
-                for descending in (False, True):
-                    # The next key has the other direction of lists with deleted rows.
-                    deleted = descending == bool(n % 2)
+                # Filtered lists have the other direction of a key.
+                both = (False, True) if noun not in FILTERED else (n % 2 == 0,)
+                for descending in both:
+                    deleted = descending == (n % 4 > 1)
                     sort = ((key, descending),)
                     query = Query(sort=sort, limit=next(limits), deleted=deleted)
                     self.assert_listed(noun, whole[deleted], query)
@@ -56,14 +59,15 @@ class StoreListingContract(ListingCase):
                 {'target': 'node-1', 'state': 'ONGOING'},
             ],
         }
+        self.assertEqual(FILTERED, filters.keys())
         for noun, choices in filters.items():
-            for first, chosen in enumerate(choices):
-                whole = self.pages_of(noun)(Query(chosen))
-                self.assertTrue(whole, chosen)
-                # The next filter has the other direction of each key.
-                for n, key in enumerate(queries.SORT_KEYS[noun], first):
-                    query = Query(chosen, ((key, bool(n % 2)),), limit=2)
-                    self.assert_listed(noun, whole, query)
+            lists = [self.pages_of(noun)(Query(chosen)) for chosen in choices]
+            self.assertTrue(all(lists), noun)
+            for n, key in enumerate(queries.SORT_KEYS[noun]):
+                # Every second filter, the other ones with the next key.
+                for turn in range(n % 2, len(choices), 2):
+                    query = Query(choices[turn], ((key, n % 2 == 1),), limit=2)
+                    self.assert_listed(noun, lists[turn], query)
 
     def test_a_page_continues_after_a_deleted_row_and_after_no_unknown_one(
         self,

@@ -150,8 +150,9 @@ class TestErrors(base.TestCase):
 
 
 #: Builds the messages of no event, then of one; prints whether the versioned objects
-#: are loaded before and after each.
+#: are loaded before and after each, and whether the resolver of eventlet is.
 LAZY = """
+import os
 import sys
 from tests.bench import documents
 from watcherlite.notifications import messages, relay
@@ -163,6 +164,7 @@ builder.build([])
 print('oslo_versionedobjects' in sys.modules, 'watcherlite.objects' in sys.modules)
 batch = builder.build([documents._stored(states.READY, states.RUNNING)])
 print(len(batch.messages), 'oslo_versionedobjects' in sys.modules)
+print('dns' in sys.modules, 'EVENTLET_NO_GREENDNS' in os.environ)
 """
 
 
@@ -176,7 +178,7 @@ class TestImports(base.TestCase):
             timeout=60,
         )
 
-        self.assertEqual('False False\n2 True\n', done.stdout)
+        self.assertEqual('False False\n2 True\nFalse False\n', done.stdout)
         self.assertEqual('', done.stderr)
 
 
