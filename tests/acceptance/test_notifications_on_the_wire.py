@@ -24,7 +24,7 @@ class StoryTest(HearingCase, DaemonTestCase):
             ('restart', 'nop', {'message': 'x'}, 'drain'),
         )
         operator.wait_until_ended(uuid)
-        audit = operator.store.plan_surroundings(operator.plan(uuid).id).audit.uuid
+        audit = operator.store.plan_relations(operator.plan(uuid).id).audit.uuid
         operator.plans.delete(uuid)
 
         told = self.receive(uuid)

@@ -89,7 +89,7 @@ class BadInputTest(CommandTestCase):
                 )
 
 
-class SurroundingsTest(CommandTestCase):
+class ConfigurationErrorTest(CommandTestCase):
     def test_an_unknown_option_is_reported_with_its_file_and_the_nearest_name(self):
         plan = self.write('plan.yaml', PLAN)
         ini = self.write('wl.conf', '[applier]\nmax_paralel = 3\n')
@@ -104,7 +104,7 @@ class SurroundingsTest(CommandTestCase):
         )
         self.assertEqual(['plan.yaml', 'wl.conf'], self.files())
 
-    def test_an_unresponsive_database_or_a_directory_that_cannot_be_created(self):
+    def test_unavailable_databases_and_state_directories_are_reported(self):
         plan = self.write('plan.yaml', PLAN)
         url = 'postgresql+psycopg://watcherlite:hunter2@127.0.0.1:1/watcherlite'
         blocked = self.write('file', '')
@@ -118,7 +118,7 @@ class SurroundingsTest(CommandTestCase):
             self.assertIn(said, err)
             self.assertNotIn('hunter2', err)
 
-    def test_a_database_of_a_newer_version(self):
+    def test_a_database_of_a_newer_version_is_rejected(self):
         plan = self.write('plan.yaml', PLAN)
         self.assertEqual(0, self.run_command('run', plan)[0])
         path = self.home / 'watcherlite' / 'watcherlite.sqlite'

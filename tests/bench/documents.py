@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Sequence
 
 from watcherlite.domain import audits, events
-from watcherlite.domain.action_plans import ActionPlan, PlanSurroundings
+from watcherlite.domain.action_plans import ActionPlan, PlanRelations
 from watcherlite.notifications.messages import MessageBuilder
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.states import action as states
@@ -45,7 +45,7 @@ def ended(kind: str) -> Make:
 def _maker(kind: str, old: str, new: str) -> Make:
     makers = {DICTIONARIES: _from_dictionaries, TEMPLATE: _from_template}
     stored = _stored(old, new)
-    builder = MessageBuilder(NotificationSettings(host='bench'), _Surroundings())
+    builder = MessageBuilder(NotificationSettings(host='bench'), _FakeSource())
     batch = builder.build([stored])
     return makers[kind](stored, batch.messages)
 
@@ -137,15 +137,13 @@ def _stored(old: str, new: str) -> events.StoredEvent:
     )
 
 
-class _Surroundings:
+class _FakeSource:
     """The plan fields that all messages repeat."""
 
-    def surroundings_of_plans(
-        self, plan_ids: Sequence[int]
-    ) -> dict[int, PlanSurroundings]:
+    def relations_of_plans(self, plan_ids: Sequence[int]) -> dict[int, PlanRelations]:
         ids = [str(uuid.uuid4()) for _ in range(4)]
         return {
-            plan_id: PlanSurroundings(
+            plan_id: PlanRelations(
                 ActionPlan(ids[0], id=plan_id, created_at=_CREATED),
                 audits.Audit(ids[1], 'bench', audits.ONESHOT, 'SUCCEEDED', 1, 1, id=1),
                 audits.Goal(ids[2], 'unclassified', 'Unclassified', id=1),
@@ -154,7 +152,7 @@ class _Surroundings:
             for plan_id in plan_ids
         }
 
-    def surroundings_of_audits(
+    def relations_of_audits(
         self, audit_ids: Sequence[int]
-    ) -> dict[int, audits.AuditSurroundings]:
+    ) -> dict[int, audits.AuditRelations]:
         return {}

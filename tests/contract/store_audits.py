@@ -21,7 +21,7 @@ from watcherlite.db.api import Transaction
 from watcherlite.db.query import Query
 from watcherlite.domain import events
 from watcherlite.domain.action_plans import ActionPlan
-from watcherlite.domain.audits import Audit, AuditSurroundings, AuditTemplate
+from watcherlite.domain.audits import Audit, AuditRelations, AuditTemplate
 from watcherlite.domain.creators import Creator
 from watcherlite.domain.events import Event
 
@@ -163,12 +163,11 @@ class StoreAuditsContract(StoreCase):
         self.assertEqual(audit, self.store.get_audit(audit.uuid))
         self.assertEqual(1, len(self.store.list_audits(Query())))
 
-    def test_the_surroundings_of_an_audit_are_its_goal_and_strategy(self) -> None:
+    def test_the_relations_of_an_audit_are_its_goal_and_strategy(self) -> None:
         audit = self.new_audit()
         goal = self.goal
         self.assertEqual(
-            AuditSurroundings(audit, goal, None),
-            self.store.audit_surroundings(audit.id),
+            AuditRelations(audit, goal, None), self.store.audit_relations(audit.id)
         )
         strategy = self.commit(
             lambda tx: tx.ensure_strategy(
@@ -178,19 +177,18 @@ class StoreAuditsContract(StoreCase):
         gone = audit.evolve(strategy_id=strategy.id, deleted_at=at(1))
         self.save_audit(gone)
         self.assertEqual(
-            AuditSurroundings(gone, goal, strategy),
-            self.store.audit_surroundings(audit.id),
+            AuditRelations(gone, goal, strategy), self.store.audit_relations(audit.id)
         )
-        self.assertIsNone(self.store.audit_surroundings(0))
+        self.assertIsNone(self.store.audit_relations(0))
         other = self.new_audit(name='another')
         self.assertEqual(
             {
-                gone.id: AuditSurroundings(gone, goal, strategy),
-                other.id: AuditSurroundings(other, self.goal, None),
+                gone.id: AuditRelations(gone, goal, strategy),
+                other.id: AuditRelations(other, self.goal, None),
             },
-            self.store.surroundings_of_audits([other.id, 0, gone.id]),
+            self.store.relations_of_audits([other.id, 0, gone.id]),
         )
-        self.assertEqual({}, self.store.surroundings_of_audits([]))
+        self.assertEqual({}, self.store.relations_of_audits([]))
 
     # templates
 

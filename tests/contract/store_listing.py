@@ -296,8 +296,8 @@ class StoreListingContract(ListingCase):
     def test_an_action_is_listed_by_the_audit_of_its_plan(self) -> None:
         plan, (first,) = store_plan(self.store, make_action())
         store_plan(self.store, make_action())
-        around = self.store.plan_surroundings(plan.id)
-        audit = around.audit.uuid if around else ''
+        relations = self.store.plan_relations(plan.id)
+        audit = relations.audit.uuid if relations else ''
         derived = make_action(plan_id=plan.id, derived_from=first.id)
         edges = [Edge(derived.uuid, first.uuid)]
         self.commit(lambda tx: tx.insert_actions([derived], edges))

@@ -20,7 +20,7 @@ from tests.factories import (
 )
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.domain.action_plans import STOPPING, ActionPlan, PlanSurroundings
+from watcherlite.domain.action_plans import STOPPING, ActionPlan, PlanRelations
 from watcherlite.domain.creators import Creator
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as states
@@ -181,8 +181,8 @@ class StorePlansContract(StoreCase):
 
         self.assertEqual(1, len(set(self.run_concurrently(*[ensure] * 4))))
 
-    def test_the_surroundings_of_plans_are_read_together(self) -> None:
-        def block(tx: Transaction) -> PlanSurroundings:
+    def test_the_relations_of_plans_are_read_together(self) -> None:
+        def block(tx: Transaction) -> PlanRelations:
             goal = tx.ensure_goal(make_goal(efficacy_specification=[{'a': 1}]))
             strategy = tx.ensure_strategy(
                 make_strategy(goal_id=goal.id, parameters_spec={'b': ['ž']})
@@ -202,23 +202,23 @@ class StorePlansContract(StoreCase):
                 )
             )
             plan = tx.insert_plan(make_plan(audit_id=audit.id, strategy_id=strategy.id))
-            return PlanSurroundings(plan, audit, goal, strategy)
+            return PlanRelations(plan, audit, goal, strategy)
 
         expected = self.commit(block)
-        found = self.store.plan_surroundings(expected.plan.id)
+        found = self.store.plan_relations(expected.plan.id)
         self.assertEqual(expected, found)
-        self.assertIsNone(self.store.plan_surroundings(10**9))
+        self.assertIsNone(self.store.plan_relations(10**9))
         # With several plans, and with one without a strategy.
         two, _ = store_plan(self.store, strategy_id=None)
-        other = self.store.plan_surroundings(two.id)
+        other = self.store.plan_relations(two.id)
         assert other is not None
         self.assertEqual((two, None), (other.plan, other.strategy))
         keys = [expected.plan.id, two.id]
         self.assertEqual(
             dict(zip(keys, (expected, other), strict=True)),
-            self.store.surroundings_of_plans([*keys, keys[0], 10**9]),
+            self.store.relations_of_plans([*keys, keys[0], 10**9]),
         )
-        self.assertEqual({}, self.store.surroundings_of_plans([]))
+        self.assertEqual({}, self.store.relations_of_plans([]))
 
     # listing
 
@@ -282,7 +282,7 @@ class StorePlansContract(StoreCase):
         self.assertEqual((0, 0), (audits(NOW, dry_run=True), audits(NOW)))
         self.assertEqual([kept, young], all_plans(self.store))
         for plan in (kept, young):
-            self.assertIsNotNone(self.store.plan_surroundings(plan.id))
+            self.assertIsNotNone(self.store.plan_relations(plan.id))
         # Two more audits never had a plan; the plans below have another audit.
         self.assertEqual(3, audits(at(1), dry_run=True))
         self.assertEqual(3, audits(at(1)))

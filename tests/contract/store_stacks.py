@@ -242,20 +242,20 @@ class StoreStacksContract(StackCase):
             )
             self.assertEqual(seen[0], seen[1])
 
-    def test_the_surroundings_of_a_stack_have_the_stacks_around_it(self) -> None:
+    def test_the_ancestry_of_a_stack_starts_at_the_root(self) -> None:
         root = self.insert_stack()
         middle = self.nested_stack(root)
         inner = self.delete_stack(self.nested_stack(middle))
         self.delete_stack(root)
         ids = [s.id for s in (inner, root, middle)]
-        around = self.store.surroundings_of_stacks([*ids, 10**9])
+        ancestry = self.store.ancestry_of_stacks([*ids, 10**9])
         names = [(root.name, root.uuid), (middle.name, middle.uuid)]
         self.assertEqual(
             {inner.id: tuple(names), root.id: (), middle.id: (names[0],)},
-            {key: each.ancestry for key, each in around.items()},
+            {key: each.ancestors for key, each in ancestry.items()},
         )
-        self.assertEqual(inner, around[inner.id].stack)
-        self.assertEqual({}, self.store.surroundings_of_stacks([]))
+        self.assertEqual(inner, ancestry[inner.id].stack)
+        self.assertEqual({}, self.store.ancestry_of_stacks([]))
 
     # resources
 

@@ -45,7 +45,7 @@ class TestAddresses(base.TestCase):
     def refused_addresses(self, rules, addresses):
         return [a for a in addresses if rules.is_refused(ipaddress.ip_address(a))]
 
-    def test_what_is_of_this_host_and_its_surroundings_is_refused_by_default(self):
+    def test_local_and_link_local_addresses_are_refused_by_default(self):
         self.assertEqual(list(LOCAL), self.refused_addresses(Destinations(), LOCAL))
         self.assertEqual([], self.refused_addresses(Destinations(), ELSEWHERE))
 

@@ -143,7 +143,7 @@ class PlanProgress:
     ) -> str | None:
         with store.transaction() as tx:
             plan = tx.lock_plans([plan_id], wait=False).get(plan_id)
-            if plan is None and store.surroundings_of_plans([plan_id]):
+            if plan is None and store.relations_of_plans([plan_id]):
                 raise _locked(plan_id)
             if plan is None or plan.state != states.ONGOING:
                 return None

@@ -30,7 +30,7 @@ from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
 from watcherlite.db.requests import RequestStore, RequestTransaction
 from watcherlite.db.sessions import SessionStore
 from watcherlite.db.stacks import StackStore, StackTransaction
-from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanRelations
 from watcherlite.domain.actions import Action, ActionChange, Edge, NewAction
 from watcherlite.domain.audits import (
     Audit,
@@ -439,12 +439,10 @@ class Store(
 
     # plans and actions
 
-    def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
+    def plan_relations(self, plan_id: int) -> PlanRelations | None:
         """Return a plan with its audit, goal and strategy; None if there is none."""
 
-    def surroundings_of_plans(
-        self, plan_ids: Sequence[int]
-    ) -> dict[int, PlanSurroundings]:
+    def relations_of_plans(self, plan_ids: Sequence[int]) -> dict[int, PlanRelations]:
         """Return plans with their audits, goals and strategies, by id."""
 
     def get_plan(self, uuid: str) -> ActionPlan:

@@ -7,7 +7,7 @@ from typing import Protocol
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import (
     Audit,
-    AuditSurroundings,
+    AuditRelations,
     AuditTemplate,
     NewAuditTemplate,
     NewGoal,
@@ -64,15 +64,15 @@ class AuditStore(Protocol):
     def get_audit(self, uuid: str) -> Audit:
         """Return an audit that is not deleted; raise NotFound if there is none."""
 
-    def audit_surroundings(self, audit_id: int) -> AuditSurroundings | None:
+    def audit_relations(self, audit_id: int) -> AuditRelations | None:
         """Return an audit, deleted or not, with its goal and strategy.
 
         None if there is no such audit. Its strategy is None if the goal selects it.
         """
 
-    def surroundings_of_audits(
+    def relations_of_audits(
         self, audit_ids: Sequence[int]
-    ) -> dict[int, AuditSurroundings]:
+    ) -> dict[int, AuditRelations]:
         """Return audits with their goals and strategies, by id."""
 
     def has_plan_in(self, states: Iterable[str]) -> bool:

@@ -14,7 +14,7 @@ from watcherlite.domain.stacks import (
     NewStack,
     Resource,
     Stack,
-    StackSurroundings,
+    StackAncestry,
     StoredDefinition,
 )
 
@@ -149,10 +149,10 @@ class StackStore(Protocol):
     def list_stack_events(self, query: EventQuery) -> list[StoredEvent]:
         """Return a page of events of stacks and resources."""
 
-    def surroundings_of_stacks(
+    def ancestry_of_stacks(
         self, stack_ids: Iterable[int]
-    ) -> Mapping[int, StackSurroundings]:
-        """Return stacks, deleted or not, with the stacks around them, by id."""
+    ) -> Mapping[int, StackAncestry]:
+        """Return stacks, deleted or not, with their ancestors, by id."""
 
     def count_resources(self, root_id: int) -> int:
         """Return the number of resources in a tree of stacks."""

@@ -89,8 +89,8 @@ class ActionPlan(NewActionPlan):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class PlanSurroundings:
-    """The related objects of a plan that its notifications contain."""
+class PlanRelations:
+    """A plan with its audit, goal and strategy, for notifications."""
 
     plan: ActionPlan
     audit: audits.Audit

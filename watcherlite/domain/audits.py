@@ -189,8 +189,8 @@ class AuditTemplateRequest:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class AuditSurroundings:
-    """The related objects of an audit that its notifications contain.
+class AuditRelations:
+    """An audit with its goal and strategy, for notifications.
 
     :param strategy: None if the audit leaves the choice to its goal
     """

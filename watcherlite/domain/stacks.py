@@ -223,14 +223,14 @@ class Resource(NewResource):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class StackSurroundings:
-    """The immutable attributes of a stack, for notifications.
+class StackAncestry:
+    """A stack with its ancestors, for notifications.
 
-    :param ancestry: its ancestors, the root first: (name, uuid)
+    :param ancestors: (name, uuid) of each, the root first
     """
 
     stack: Stack
-    ancestry: tuple[tuple[str, str], ...] = ()
+    ancestors: tuple[tuple[str, str], ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

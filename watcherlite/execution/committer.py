@@ -474,7 +474,7 @@ class Committer:
     def _find_absent(self, plan_ids: frozenset[int]) -> None:
         """Record which of these plans do not exist, and so cannot be locked."""
         try:
-            found = self._store.surroundings_of_plans(sorted(plan_ids))
+            found = self._store.relations_of_plans(sorted(plan_ids))
         except (exceptions.StoreUnavailable, exceptions.StoreConflict):
             return
         self._group.absent |= plan_ids - found.keys()

@@ -139,5 +139,5 @@ def release(tx: Transaction, ended: Sequence[Action]) -> list[Action]:
 def plan_uuids(store: Store, actions: Sequence[Action | Released]) -> tuple[str, ...]:
     """Return the uuids of the plans of a few actions."""
     ids = {action.plan_id for action in actions if action.plan_id is not None}
-    found = store.surroundings_of_plans(sorted(ids))
+    found = store.relations_of_plans(sorted(ids))
     return tuple(found[key].plan.uuid for key in sorted(found))

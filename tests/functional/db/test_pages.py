@@ -39,9 +39,9 @@ class PageCase(counting.CountingTests):
     def setUp(self) -> None:
         super().setUp()
         self.plan, _ = store_plan(self.store)
-        around = self.store.plan_surroundings(self.plan.id)
-        assert around is not None
-        self.audit, self.goal = around.audit, around.goal
+        relations = self.store.plan_relations(self.plan.id)
+        assert relations is not None
+        self.audit, self.goal = relations.audit, relations.goal
         common = {'audit_id': self.audit.id, 'strategy_id': self.plan.strategy_id}
         with self.store.transaction() as tx:
             for _ in range(300):

@@ -128,7 +128,7 @@ class StackStatementTests(counting.CountingTests):
             'a page of events': lambda: self.store.list_stack_events(
                 EventQuery({'stack_id': ids}, after=event.event.uuid, limit=3)
             ),
-            'surroundings': lambda: self.store.surroundings_of_stacks(ids),
+            'ancestry_of_stacks': lambda: self.store.ancestry_of_stacks(ids),
             'count_resources': lambda: self.store.count_resources(ids[0]),
         }
         for name, read in reads.items():

@@ -200,7 +200,7 @@ class StatementTests(counting.CountingTests):
             'list_actions': lambda: self.store.list_actions(plan_id=plan.id),
             'list_events': lambda: self.store.list_events(plan_id=plan.id),
             'pending_events': lambda: self.store.pending_events(100),
-            'surroundings_of_plans': lambda: self.store.surroundings_of_plans([1, 2]),
+            'relations_of_plans': lambda: self.store.relations_of_plans([1, 2]),
             'get_action': lambda: self.store.get_action(actions[0].uuid),
             'active_plans': lambda: self.store.active_plans(10),
             'owned_ids': lambda: self.store.owned_ids(WORKER),
@@ -230,9 +230,9 @@ class StatementTests(counting.CountingTests):
 
     def test_a_page_and_a_search_of_any_collection_are_one_statement(self) -> None:
         plan, actions = store_plan(self.store, *(make_action() for _ in range(50)))
-        around = self.store.plan_surroundings(plan.id)
-        assert around is not None and around.strategy is not None
-        audit, goal, strategy = around.audit, around.goal, around.strategy
+        relations = self.store.plan_relations(plan.id)
+        assert relations is not None and relations.strategy is not None
+        audit, goal, strategy = relations.audit, relations.goal, relations.strategy
         store = self.store
         lists: dict[str, tuple[Callable[..., list[Any]], Any]] = {
             'goals': (store.list_goals, goal),
@@ -255,7 +255,7 @@ class StatementTests(counting.CountingTests):
             'find_action': lambda: store.find_action(actions[0].uuid),
             'list_workers': store.list_workers,
             'get_audit': lambda: store.get_audit(audit.uuid),
-            'surroundings_of_audits': lambda: store.surroundings_of_audits([1, 2, 3]),
+            'relations_of_audits': lambda: store.relations_of_audits([1, 2, 3]),
             'has_plan_in': lambda: store.has_plan_in(['ONGOING', 'PENDING']),
             'expired_plans': lambda: store.expired_plans(['ONGOING'], at(1), 100),
             'history': lambda: store.list_events(subject='audit', subject_id=1),

@@ -129,13 +129,13 @@ class TestLogs(CommandTestCase):
         self.assertTrue(context.logged['stderr'].startswith('go\n'))
 
 
-class TestSurroundings(CommandTestCase):
+class TestProcessEnvironment(CommandTestCase):
     def test_no_shell_is_started(self):
         result = self.run_command('/bin/echo', '$HOME', '*', ';', 'ls', '`id`')
 
         self.assertEqual('$HOME * ; ls `id`\n', result.outputs['stdout'])
 
-    def test_the_environment_is_what_the_options_say(self):
+    def test_the_environment_comes_from_the_options(self):
         source = 'import json, os; print(json.dumps(dict(os.environ)))'
 
         result = self.run_python(
@@ -148,7 +148,7 @@ class TestSurroundings(CommandTestCase):
             result.outputs['stdout'],
         )
 
-    def test_the_directory_is_what_the_option_says(self):
+    def test_the_working_directory_comes_from_the_option(self):
         for options, directory in (
             ({}, '/'),
             ({'directory': str(self.home)}, self.home),
@@ -159,7 +159,7 @@ class TestSurroundings(CommandTestCase):
                 os.path.realpath(directory), result.outputs['stdout'].strip()
             )
 
-    def test_the_interpreter_is_the_one_that_runs_this(self):
+    def test_python_scripts_run_in_the_interpreter_of_the_worker(self):
         result = self.run_python('import sys; print(sys.executable)')
 
         self.assertEqual(f'{sys.executable}\n', result.outputs['stdout'])

@@ -122,12 +122,12 @@ class TestStore(base.TestCase):
         self.assertEqual([[], []], [list(p.global_efficacy) for p in (plan, stored)])
 
     def test_each_plan_belongs_to_a_new_audit(self):
-        around = []
+        relations = []
         for name in ('tidy up', 'n' * 200):
             self.create({'name': 'a'}, name=name)
-            around.append(self.store.plan_surroundings(self.plan.id))
+            relations.append(self.store.plan_relations(self.plan.id))
 
-        first, second = around
+        first, second = relations
         self.assertEqual(
             ('unclassified', 'actuator', 'ONESHOT', 'SUCCEEDED', True),
             (

@@ -38,8 +38,8 @@ class FragileStore:
             raise error
         return written
 
-    def surroundings_of_plans(self, plan_ids):
-        return self._store.surroundings_of_plans(plan_ids)
+    def relations_of_plans(self, plan_ids):
+        return self._store.relations_of_plans(plan_ids)
 
     def event_exists(self, uuid):
         if self.asking:

@@ -561,16 +561,16 @@ class TestLockedPlans(CommitterCase):
     def test_the_items_of_a_purged_plan_are_written(self):
         _, (a,) = self.in_plan('a')
         self.fragile.locked = {a.plan_id}
-        self.fragile.surroundings_of_plans = lambda ids: {}
+        self.fragile.relations_of_plans = lambda ids: {}
         self.submit(a)
         self.commit(1)
 
         self.assertEqual([('a', True)], self.settled)
 
-    def test_the_tries_of_a_plan_are_counted_anew_after_a_write(self):
-        def surroundings(plan_ids):
+    def test_a_write_resets_the_number_of_tries_of_a_plan(self):
+        def relations_of_plans(plan_ids):
             asked.append(plan_ids)
-            return self.store.surroundings_of_plans(plan_ids)
+            return self.store.relations_of_plans(plan_ids)
 
         plan, actions = factories.store_plan(
             self.store,
@@ -583,7 +583,7 @@ class TestLockedPlans(CommitterCase):
             state='ONGOING',
         )
         asked = []
-        self.fragile.surroundings_of_plans = surroundings
+        self.fragile.relations_of_plans = relations_of_plans
         for count, action in enumerate(actions, 1):
             self.fragile.locked = {plan.id}
             self.submit(action)

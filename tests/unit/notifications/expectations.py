@@ -8,11 +8,11 @@ from tests.notification_samples import clusters as cluster_samples
 from tests.notification_samples import documents, infra_optim
 from tests.notification_samples import stacks as stack_samples
 from watcherlite.domain import audits, events
-from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.domain.action_plans import PlanRelations
+from watcherlite.domain.audits import AuditRelations
 from watcherlite.domain.clusters import Cluster, Node, Owner, Profile
 from watcherlite.domain.events import StoredEvent
-from watcherlite.domain.stacks import Stack, StackSurroundings
+from watcherlite.domain.stacks import Stack, StackAncestry
 from watcherlite.notifications.rules import infra_optim as rules
 from watcherlite.notifications.rules import subjects
 
@@ -62,9 +62,9 @@ NOTIFIED_GOAL = dataclasses.replace(
     display_name='Dummy goal',
     created_at=infra_optim.STRATEGY_CREATED_AT,
 )
-AUDIT_SURROUNDINGS = AuditSurroundings(NOTIFIED_AUDIT, NOTIFIED_GOAL, STRATEGY)
+AUDIT_RELATIONS = AuditRelations(NOTIFIED_AUDIT, NOTIFIED_GOAL, STRATEGY)
 ACTION = factories.make_action(id=5, uuid=infra_optim.ACTION_UUID, plan_id=4)
-SURROUNDINGS = PlanSurroundings(PLAN, AUDIT, GOAL, STRATEGY)
+PLAN_RELATIONS = PlanRelations(PLAN, AUDIT, GOAL, STRATEGY)
 STACK = Stack(
     uuid=stack_samples.STACK_UUID,
     name='web',
@@ -77,7 +77,7 @@ STACK = Stack(
     user=stack_samples.USERNAME,
     created_at=stack_samples.CREATED_AT,
 )
-STACK_SURROUNDINGS = StackSurroundings(STACK)
+STACK_ANCESTRY = StackAncestry(STACK)
 #: The resource in the details of its events.
 RESOURCE = {
     'uuid': stack_samples.RESOURCE_UUID,
@@ -139,14 +139,14 @@ class Source:
     See `payloads.Source`.
     """
 
-    def surroundings_of_plans(self, plan_ids):
-        return dict.fromkeys(plan_ids, SURROUNDINGS)
+    def relations_of_plans(self, plan_ids):
+        return dict.fromkeys(plan_ids, PLAN_RELATIONS)
 
-    def surroundings_of_audits(self, audit_ids):
-        return dict.fromkeys(audit_ids, AUDIT_SURROUNDINGS)
+    def relations_of_audits(self, audit_ids):
+        return dict.fromkeys(audit_ids, AUDIT_RELATIONS)
 
-    def surroundings_of_stacks(self, stack_ids):
-        return dict.fromkeys(stack_ids, STACK_SURROUNDINGS)
+    def ancestry_of_stacks(self, stack_ids):
+        return dict.fromkeys(stack_ids, STACK_ANCESTRY)
 
     def objects_by_id(self, kind, ids):
         return objects_by_id(kind, ids)

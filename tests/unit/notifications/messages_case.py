@@ -8,7 +8,7 @@ from watcherlite.notifications import messages
 from watcherlite.notifications.settings import NotificationSettings
 
 
-class Surroundings(expectations.Source):
+class FakeSource(expectations.Source):
     """A source of the objects that payloads embed.
 
     :ivar known: id -> the objects around one of the tested kind
@@ -35,18 +35,17 @@ class Surroundings(expectations.Source):
 class MessagesCase(base.TestCase):
     """The base case of the tests of messages of one kind of object."""
 
-    def make_surroundings(self):
+    def make_source(self):
         """Return the source of the objects that payloads of this kind embed."""
         raise NotImplementedError
 
     def setUp(self):
         super().setUp()
-        self.surroundings = self.make_surroundings()
+        self.source = self.make_source()
 
     def builder(self, **settings):
         return messages.MessageBuilder(
-            NotificationSettings(**{'host': documents.HOST, **settings}),
-            self.surroundings,
+            NotificationSettings(**{'host': documents.HOST, **settings}), self.source
         )
 
     def build(self, *stored, **settings):
@@ -58,15 +57,15 @@ class MessagesCase(base.TestCase):
         """Assert that no objects are queried for events below the level."""
         sent = self.build(*stored, level='error')
 
-        self.assertEqual(([], []), (sent, self.surroundings.asked))
+        self.assertEqual(([], []), (sent, self.source.asked))
 
     def assert_raised(self, stored, *errors):
         """Assert that errors of the store are not reported as faults of an event."""
         builder = self.builder()
         for error in (exceptions.StoreUnavailable(), *errors):
-            self.surroundings.error = error
+            self.source.error = error
             self.assertRaises(type(error), builder.build, [stored])
-        self.surroundings.error = None
+        self.source.error = None
         batch = builder.build([stored])
         self.assertEqual([], batch.build_failures)
         self.assertNotEqual([], batch.messages)

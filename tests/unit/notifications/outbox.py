@@ -68,9 +68,9 @@ class Store:
         self.published = []
         self.marked = {}
         self.relay = None
-        self.plans = {4: expectations.SURROUNDINGS}
-        self.audits = {6: expectations.AUDIT_SURROUNDINGS}
-        self.stacks = {8: expectations.STACK_SURROUNDINGS}
+        self.plans = {4: expectations.PLAN_RELATIONS}
+        self.audits = {6: expectations.AUDIT_RELATIONS}
+        self.stacks = {8: expectations.STACK_ANCESTRY}
 
     def add(self, *stored):
         self.pending.extend(stored)
@@ -106,13 +106,13 @@ class Store:
         self.story.add('read again', str([stored.sequence for stored in found]))
         return found
 
-    def surroundings_of_plans(self, plan_ids):
+    def relations_of_plans(self, plan_ids):
         return {key: self.plans[key] for key in plan_ids if key in self.plans}
 
-    def surroundings_of_audits(self, audit_ids):
+    def relations_of_audits(self, audit_ids):
         return {key: self.audits[key] for key in audit_ids if key in self.audits}
 
-    def surroundings_of_stacks(self, stack_ids):
+    def ancestry_of_stacks(self, stack_ids):
         return {key: self.stacks[key] for key in stack_ids if key in self.stacks}
 
     def objects_by_id(self, kind, ids):

@@ -9,32 +9,32 @@ from tests.unit.notifications.expectations import (
     audit_step,
 )
 from watcherlite.domain import events
-from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.domain.audits import AuditRelations
 
 
-class Surroundings(messages_case.Surroundings):
+class FakeSource(messages_case.FakeSource):
     """The objects that the payloads of audits refer to."""
 
     def key(self, found):
         return found.audit.id
 
-    def surroundings_of_audits(self, audit_ids):
+    def relations_of_audits(self, audit_ids):
         return self.find(audit_ids)
 
     def change_to(self, audit, strategy=expectations.STRATEGY):
-        self.known[audit.id] = AuditSurroundings(
+        self.known[audit.id] = AuditRelations(
             audit, expectations.NOTIFIED_GOAL, strategy
         )
 
 
 class AuditMessagesTestCase(messages_case.MessagesCase):
-    def make_surroundings(self):
-        return Surroundings(expectations.AUDIT_SURROUNDINGS)
+    def make_source(self):
+        return FakeSource(expectations.AUDIT_RELATIONS)
 
 
 class TestStates(AuditMessagesTestCase):
     def test_states_are_those_of_the_event_and_not_of_the_audit(self):
-        self.surroundings.change_to(
+        self.source.change_to(
             NOTIFIED_AUDIT.evolve(
                 state='FAILED',
                 status_message='too late',
@@ -133,9 +133,7 @@ class TestFaults(AuditMessagesTestCase):
 
 class TestRelatedObjects(AuditMessagesTestCase):
     def test_an_audit_without_a_strategy_has_null_for_it(self):
-        self.surroundings.change_to(
-            NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None
-        )
+        self.source.change_to(NOTIFIED_AUDIT.evolve(strategy_id=None), strategy=None)
 
         (created,) = self.build(audit_event(1, None, 'PENDING', kind=events.CREATED))
 
@@ -149,18 +147,18 @@ class TestRelatedObjects(AuditMessagesTestCase):
         stored = [audit_event(n, 'PENDING', 'ONGOING') for n in range(3)]
         intervals = []
         for interval in ('60', '*/5 * * * *'):
-            self.surroundings.change_to(NOTIFIED_AUDIT.evolve(interval=interval))
+            self.source.change_to(NOTIFIED_AUDIT.evolve(interval=interval))
             batch = builder.build(stored)
             intervals.append(
                 [expectations.data(message)['interval'] for message in batch.messages]
             )
 
         self.assertEqual([['60'] * 3, ['*/5 * * * *'] * 3], intervals)
-        self.assertEqual([[6], [6]], self.surroundings.asked)
+        self.assertEqual([[6], [6]], self.source.asked)
 
     def test_objects_with_equal_ids_are_distinguished(self):
         other = NOTIFIED_AUDIT.evolve(id=4, uuid=factories.new_uuid())
-        self.surroundings.change_to(other)
+        self.source.change_to(other)
 
         sent = self.build(
             audit_event(1, 'PENDING', 'ONGOING', audit=other),
@@ -217,9 +215,7 @@ class TestBuildFailures(AuditMessagesTestCase):
     def test_a_build_failure_does_not_delay_other_messages(self):
         audit, change = NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
         nonsense = audit_step(2, 'scoring.start')
-        self.surroundings.change_to(
-            audit.evolve(id=7, parameters={'hosts': {'a', 'b'}})
-        )
+        self.source.change_to(audit.evolve(id=7, parameters={'hosts': {'a', 'b'}}))
 
         batch = self.builder().build(
             [

@@ -7,7 +7,7 @@ from tests.unit.notifications.expectations import CLUSTER, NODE, phase_event
 from watcherlite.domain.clusters import Cluster, Node, Profile
 
 
-class Surroundings(messages_case.Surroundings):
+class FakeSource(messages_case.FakeSource):
     """The objects of each kind; `asked` are the kinds and ids of each query."""
 
     def __init__(self):
@@ -25,8 +25,8 @@ class Surroundings(messages_case.Surroundings):
 
 
 class ClusterMessagesTestCase(messages_case.MessagesCase):
-    def make_surroundings(self):
-        return Surroundings()
+    def make_source(self):
+        return FakeSource()
 
 
 class TestMessages(ClusterMessagesTestCase):
@@ -124,20 +124,19 @@ class TestReads(ClusterMessagesTestCase):
         ]
         sizes = []
         for size in (4, 5):
-            self.surroundings.change_to(CLUSTER.evolve(desired_capacity=size))
+            self.source.change_to(CLUSTER.evolve(desired_capacity=size))
             batch = builder.build(stored)
             sizes.append(
                 [expectations.data(m).get('desired_capacity') for m in batch.messages]
             )
 
         self.assertEqual(
-            [(Cluster, [10]), (Node, [11]), (Profile, [12])] * 2,
-            self.surroundings.asked,
+            [(Cluster, [10]), (Node, [11]), (Profile, [12])] * 2, self.source.asked
         )
         self.assertEqual([[4, None, 4], [5, None, 5]], sizes)
 
     def test_deleted_profile_is_null(self):
-        self.surroundings.known[Profile].clear()
+        self.source.known[Profile].clear()
 
         (message,) = self.build(phase_event(1, 'delete.end', 'DELETING', 'DELETING'))
 
@@ -153,14 +152,14 @@ class TestReads(ClusterMessagesTestCase):
 class TestSecrets(ClusterMessagesTestCase):
     def test_properties_are_omitted_and_credentials_masked(self):
         secret = 'correct-horse'
-        self.surroundings.change_to(
+        self.source.change_to(
             CLUSTER.evolve(
                 metadata={'tier': 'web', 'db_password': secret},
                 config={'node.name.format': secret},
                 data={'loadbalancers': {'x': secret}},
             )
         )
-        self.surroundings.change_to(
+        self.source.change_to(
             NODE.evolve(
                 properties={'command': secret},
                 attributes={'url': secret},

@@ -6,8 +6,8 @@ import json
 from tests import base
 from tests.unit.notifications import expectations
 from watcherlite.domain import events
-from watcherlite.domain.action_plans import PlanSurroundings
-from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.domain.action_plans import PlanRelations
+from watcherlite.domain.audits import AuditRelations
 from watcherlite.notifications import messages
 from watcherlite.notifications.settings import NotificationSettings
 
@@ -31,14 +31,14 @@ class Source:
         self._of_plan = expectations.AUDIT.evolve(parameters=parameters)
         self._audit = expectations.NOTIFIED_AUDIT.evolve(parameters=parameters)
 
-    def surroundings_of_plans(self, plan_ids):
-        found = PlanSurroundings(
+    def relations_of_plans(self, plan_ids):
+        found = PlanRelations(
             expectations.PLAN, self._of_plan, expectations.GOAL, expectations.STRATEGY
         )
         return dict.fromkeys(plan_ids, found)
 
-    def surroundings_of_audits(self, audit_ids):
-        found = AuditSurroundings(
+    def relations_of_audits(self, audit_ids):
+        found = AuditRelations(
             self._audit, expectations.NOTIFIED_GOAL, expectations.STRATEGY
         )
         return dict.fromkeys(audit_ids, found)

@@ -159,7 +159,7 @@ from watcherlite.notifications import messages, relay
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.states import action as states
 settings = NotificationSettings('host')
-builder = messages.MessageBuilder(settings, documents._Surroundings())
+builder = messages.MessageBuilder(settings, documents._FakeSource())
 builder.build([])
 print('oslo_versionedobjects' in sys.modules, 'watcherlite.objects' in sys.modules)
 batch = builder.build([documents._stored(states.READY, states.RUNNING)])

@@ -9,30 +9,30 @@ from tests.notification_samples import documents, infra_optim
 from tests.unit.notifications import expectations, messages_case
 from tests.unit.notifications.expectations import PLAN, action_event, plan_event
 from watcherlite.domain import events
-from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.action_plans import PlanRelations
 from watcherlite.notifications.payloads import action_plans
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.objects import action, action_plan, registry
 
 
-class Surroundings(messages_case.Surroundings):
+class FakeSource(messages_case.FakeSource):
     """The objects that the payloads of plans refer to."""
 
     def key(self, found):
         return found.plan.id
 
-    def surroundings_of_plans(self, plan_ids):
+    def relations_of_plans(self, plan_ids):
         return self.find(plan_ids)
 
     def change_to(
         self, plan=PLAN, audit=expectations.AUDIT, strategy=expectations.STRATEGY
     ):
-        self.known[plan.id] = PlanSurroundings(plan, audit, expectations.GOAL, strategy)
+        self.known[plan.id] = PlanRelations(plan, audit, expectations.GOAL, strategy)
 
 
 class MessagesTestCase(messages_case.MessagesCase):
-    def make_surroundings(self):
-        return Surroundings(expectations.SURROUNDINGS)
+    def make_source(self):
+        return FakeSource(expectations.PLAN_RELATIONS)
 
 
 class TestSamples(MessagesTestCase):
@@ -49,7 +49,7 @@ class TestSamples(MessagesTestCase):
         self.assertEqual(documents.samples(), sent)
 
     def test_a_plan_without_strategy_and_efficacy_has_null_there(self):
-        self.surroundings.change_to(
+        self.source.change_to(
             PLAN.evolve(strategy_id=None, global_efficacy=()), strategy=None
         )
 
@@ -68,7 +68,7 @@ class TestSamples(MessagesTestCase):
         self.assertIsNone(nested['watcher_object.data']['strategy_uuid'])
 
         # The audit does not name a strategy.
-        self.surroundings.change_to(audit=expectations.AUDIT.evolve(strategy_id=None))
+        self.source.change_to(audit=expectations.AUDIT.evolve(strategy_id=None))
         (updated,) = self.build(plan_event(1, 'RECOMMENDED', 'PENDING'))
 
         strategies = [
@@ -176,7 +176,7 @@ class TestSettings(MessagesTestCase):
     def test_level_omits_lower_priorities_and_the_highest_all(self):
         for level in ('critical', ''):
             self.assertEqual([], self.build(*self.failure, level=level))
-        self.assertEqual([], self.surroundings.asked)
+        self.assertEqual([], self.source.asked)
         sent = self.build(*self.failure, level='error')
         self.assertEqual(
             ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
@@ -230,24 +230,24 @@ class TestReads(MessagesTestCase):
         for _ in range(3):
             builder.build([action_event(n, 'READY', 'RUNNING') for n in range(9)])
 
-        self.assertEqual([[4]], self.surroundings.asked)
+        self.assertEqual([[4]], self.source.asked)
 
     def test_the_audit_is_read_once_per_batch(self):
         builder = self.builder()
         stored = plan_event(1, 'PENDING', 'ONGOING')
         states = []
         for state in ('ONGOING', 'SUCCEEDED'):
-            self.surroundings.change_to(audit=factories.make_audit(1, state=state))
+            self.source.change_to(audit=factories.make_audit(1, state=state))
             first, second = builder.build([stored]).messages
             self.assertEqual(_audit(first), _audit(second))
             states.append(_audit(first)['state'])
 
         self.assertEqual(['ONGOING', 'SUCCEEDED'], states)
-        self.assertEqual([[4], [4]], self.surroundings.asked)
+        self.assertEqual([[4], [4]], self.source.asked)
 
     def test_all_plans_of_a_batch_are_read_at_once(self):
         other = PLAN.evolve(uuid=factories.new_uuid()).stored(9)
-        self.surroundings.change_to(other)
+        self.source.change_to(other)
 
         sent = self.build(
             plan_event(1, 'PENDING', 'ONGOING', plan=other),
@@ -255,7 +255,7 @@ class TestReads(MessagesTestCase):
             plan_event(3, 'ONGOING', 'SUCCEEDED', plan=other),
         )
 
-        self.assertEqual([[4, 9]], self.surroundings.asked)
+        self.assertEqual([[4, 9]], self.source.asked)
         self.assertEqual(
             [other.uuid] * 2 + [infra_optim.ACTION_UUID] * 2 + [other.uuid] * 2,
             [expectations.data(message)['uuid'] for message in sent],
@@ -265,7 +265,7 @@ class TestReads(MessagesTestCase):
         builder = self.builder()
         many = range(100, 100 + action_plans.CACHED_PLANS + 1)
         for n in many:
-            self.surroundings.change_to(PLAN.stored(n))
+            self.source.change_to(PLAN.stored(n))
         of_plan = {
             n: action_event(
                 n, 'READY', 'RUNNING', action=expectations.ACTION.evolve(plan_id=n)
@@ -273,11 +273,11 @@ class TestReads(MessagesTestCase):
             for n in many
         }
         builder.build(of_plan.values())
-        self.surroundings.asked.clear()
+        self.source.asked.clear()
 
         builder.build([of_plan[many[-1]], of_plan[many[0]]])
 
-        self.assertEqual([[many[0]]], self.surroundings.asked)
+        self.assertEqual([[many[0]]], self.source.asked)
 
 
 class TestBuildFailures(MessagesTestCase):

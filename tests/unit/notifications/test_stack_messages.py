@@ -6,28 +6,28 @@ from tests.notification_samples import stacks as stack_samples
 from tests.unit.notifications import expectations, messages_case
 from tests.unit.notifications.expectations import STACK, resource_event, stack_event
 from watcherlite.domain import events
-from watcherlite.domain.stacks import StackSurroundings
+from watcherlite.domain.stacks import StackAncestry
 
 OUTER = ('outer', factories.new_uuid())
 OUTERMOST = ('outermost', factories.new_uuid())
 
 
-class Surroundings(messages_case.Surroundings):
+class FakeSource(messages_case.FakeSource):
     """The objects that the payloads of stacks refer to."""
 
     def key(self, found):
         return found.stack.id
 
-    def surroundings_of_stacks(self, stack_ids):
+    def ancestry_of_stacks(self, stack_ids):
         return self.find(stack_ids)
 
-    def change_to(self, stack, *ancestry):
-        self.known[stack.id] = StackSurroundings(stack, ancestry)
+    def change_to(self, stack, *ancestors):
+        self.known[stack.id] = StackAncestry(stack, ancestors)
 
 
 class StackMessagesTestCase(messages_case.MessagesCase):
-    def make_surroundings(self):
-        return Surroundings(expectations.STACK_SURROUNDINGS)
+    def make_source(self):
+        return FakeSource(expectations.STACK_ANCESTRY)
 
 
 class TestMessages(StackMessagesTestCase):
@@ -81,7 +81,7 @@ class TestMessages(StackMessagesTestCase):
         )
 
     def test_states_and_times_are_those_of_the_event(self):
-        self.surroundings.change_to(
+        self.source.change_to(
             STACK.evolve(
                 action='DELETE', updated_at=factories.at(60), status_reason='later'
             )
@@ -134,7 +134,7 @@ class TestFaults(StackMessagesTestCase):
 
 class TestRelatedObjects(StackMessagesTestCase):
     def test_a_nested_stack_names_its_parent_and_the_root(self):
-        self.surroundings.change_to(STACK, OUTERMOST, OUTER)
+        self.source.change_to(STACK, OUTERMOST, OUTER)
         change = ('INIT_COMPLETE', 'CREATE_IN_PROGRESS')
 
         (_, started, resource) = self.build(
@@ -152,7 +152,7 @@ class TestRelatedObjects(StackMessagesTestCase):
 
     def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
         other = STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
-        self.surroundings.change_to(other)
+        self.source.change_to(other)
         builder = self.builder()
         stored = [
             stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
@@ -161,13 +161,13 @@ class TestRelatedObjects(StackMessagesTestCase):
         ]
         tags = []
         for value in ('a', 'b'):
-            self.surroundings.change_to(STACK.evolve(tags=(value,)))
+            self.source.change_to(STACK.evolve(tags=(value,)))
             batch = builder.build(stored)
             tags.append(
                 [expectations.data(message).get('tags') for message in batch.messages]
             )
 
-        self.assertEqual([[8, 9], [8, 9]], self.surroundings.asked)
+        self.assertEqual([[8, 9], [8, 9]], self.source.asked)
         self.assertEqual(
             [
                 [['a'], ['a'], None, ['nightly'], ['nightly']],
@@ -177,7 +177,7 @@ class TestRelatedObjects(StackMessagesTestCase):
         )
 
     def test_values_that_may_be_hidden_are_omitted(self):
-        self.surroundings.change_to(STACK.evolve(context={'token': 'TOPSECRET'}))
+        self.source.change_to(STACK.evolve(context={'token': 'TOPSECRET'}))
 
         sent = self.build(
             stack_event(1, 'CREATE_COMPLETE', 'UPDATE_IN_PROGRESS'),

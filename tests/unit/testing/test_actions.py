@@ -346,7 +346,7 @@ class TestDerived(base.TestCase):
         self.assertEqual({'a': 'CANCELLED'}, self.overdue(11, overdue=overdue).outputs)
 
 
-class TestSurroundings(base.TestCase):
+class TestOptionsSignalsAndRevert(base.TestCase):
     def test_options_have_their_defaults_unless_given(self):
         configured = kind(
             get_config_opts=classmethod(

@@ -38,9 +38,9 @@ class MemoryStoreTest(base.TestCase):
 
     def test_a_plan_or_an_audit_that_was_not_locked_cannot_be_saved(self) -> None:
         plan, _ = store_plan(self.store)
-        surroundings = self.store.plan_surroundings(plan.id)
-        assert surroundings is not None
-        audit = surroundings.audit
+        relations = self.store.plan_relations(plan.id)
+        assert relations is not None
+        audit = relations.audit
         for uuid, save in (
             (plan.uuid, lambda tx: tx.save_plans([plan.evolve(total=5)])),
             (audit.uuid, lambda tx: tx.save_audit(audit)),

@@ -117,8 +117,8 @@ _EVENT_WITHOUT_PLAN = sa.and_(
     events.c.pending.is_(None),
     events.c.occurred_at < _BEFORE,
 )
-_pending, _nested = stacks.alias('told'), stacks.alias('nested')
-# The relay reads the stack of an unpublished event, and the stacks around it.
+_pending, _nested = stacks.alias('unpublished'), stacks.alias('nested')
+# The relay reads the stack of an unpublished event, and its ancestors.
 _STACK_DELETED = sa.and_(
     stacks.c.deleted_at < _BEFORE,
     stacks.c.root_id.not_in(

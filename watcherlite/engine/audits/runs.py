@@ -100,12 +100,12 @@ class AuditRun:
         audit = self._write(functools.partial(self._start_run, busy=busy))
         if not isinstance(audit, Audit):
             return audit
-        around = self._retry(
-            functools.partial(self._store.audit_surroundings, audit.id)
+        relations = self._retry(
+            functools.partial(self._store.audit_relations, audit.id)
         )
-        if around is None:
+        if relations is None:
             raise RunLost('The audit no longer exists.')
-        goal, strategy = around.goal, around.strategy
+        goal, strategy = relations.goal, relations.strategy
         builder, context = self._parts.proposing, self._context
         row = self._attempt(functools.partial(builder.strategy, goal, strategy))
         if isinstance(row, outcomes.Fault):

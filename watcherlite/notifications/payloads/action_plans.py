@@ -11,7 +11,7 @@ from typing import Any
 
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
-from watcherlite.domain.action_plans import PlanSurroundings
+from watcherlite.domain.action_plans import PlanRelations
 from watcherlite.domain.events import ACTION, ACTION_PLAN, StoredEvent
 from watcherlite.notifications import encoder
 from watcherlite.notifications.encoder import Encoded
@@ -67,7 +67,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
                 self._plans.move_to_end(plan_id)
         if not asked:
             return
-        for plan_id, found in self._source.surroundings_of_plans(sorted(asked)).items():
+        for plan_id, found in self._source.relations_of_plans(sorted(asked)).items():
             self._plans[plan_id] = _plan(found)
             self._plans.move_to_end(plan_id)
             self._documents[plan_id] = self._document(found)
@@ -122,7 +122,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
             **change,
         }
 
-    def _document(self, found: PlanSurroundings) -> tuple[Encoded, Encoded | None]:
+    def _document(self, found: PlanRelations) -> tuple[Encoded, Encoded | None]:
         audit, strategy = found.audit, found.strategy
         of_audit = {
             'uuid': audit.uuid,
@@ -146,7 +146,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         )
 
 
-def _plan(found: PlanSurroundings) -> CachedPlan:
+def _plan(found: PlanRelations) -> CachedPlan:
     efficacy = found.plan.global_efficacy
     return CachedPlan(
         uuid=found.plan.uuid,

@@ -10,7 +10,7 @@ from typing import Any
 
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
-from watcherlite.domain.audits import AuditSurroundings
+from watcherlite.domain.audits import AuditRelations
 from watcherlite.domain.events import AUDIT, StoredEvent
 from watcherlite.notifications import encoder
 from watcherlite.notifications.payloads import base
@@ -27,7 +27,7 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
 
     def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
-        self._found: Mapping[int, AuditSurroundings] = {}
+        self._found: Mapping[int, AuditRelations] = {}
         self._fields: dict[int, dict[str, Any]] = {}
         self._pinned = pinned
 
@@ -36,7 +36,7 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
         self._fields.clear()
         asked = {stored.event.key for stored in batch}
         if asked:
-            self._found = self._source.surroundings_of_audits(sorted(asked))
+            self._found = self._source.relations_of_audits(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
@@ -50,7 +50,7 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
             lasting = self._fields[audit_id] = self._constant_fields(found)
         return {**lasting, **base.change_fields(stored, matched)}
 
-    def _constant_fields(self, found: AuditSurroundings) -> dict[str, Any]:
+    def _constant_fields(self, found: AuditRelations) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         audit, strategy = found.audit, found.strategy
         return {

@@ -9,7 +9,7 @@ from typing import Any
 
 from watcherlite.db.api import Store
 from watcherlite.domain.events import RESOURCE, STACK, StoredEvent
-from watcherlite.domain.stacks import StackSurroundings
+from watcherlite.domain.stacks import StackAncestry
 from watcherlite.notifications import encoder
 from watcherlite.notifications.encoder import Encoded
 from watcherlite.notifications.rules.subjects import MatchedNotifications
@@ -29,7 +29,7 @@ class StackPayloadBuilder:
 
     def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
-        self._found: Mapping[int, StackSurroundings] = {}
+        self._found: Mapping[int, StackAncestry] = {}
         self._stacks: dict[int, dict[str, Any]] = {}
         self._terse: dict[int, Encoded] = {}
         self._pinned = pinned
@@ -40,7 +40,7 @@ class StackPayloadBuilder:
         self._terse.clear()
         asked = {stored.event.key for stored in batch}
         if asked:
-            self._found = self._source.surroundings_of_stacks(sorted(asked))
+            self._found = self._source.ancestry_of_stacks(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
@@ -66,10 +66,7 @@ class StackPayloadBuilder:
         }
 
     def _resource_fields(
-        self,
-        stored: StoredEvent,
-        matched: MatchedNotifications,
-        found: StackSurroundings,
+        self, stored: StoredEvent, matched: MatchedNotifications, found: StackAncestry
     ) -> dict[str, Any]:
         detail = stored.event.detail or {}
         stack_id = found.stack.id
@@ -88,7 +85,7 @@ class StackPayloadBuilder:
             **_change_fields(stored, matched),
         }
 
-    def _stack_fields(self, found: StackSurroundings) -> dict[str, Any]:
+    def _stack_fields(self, found: StackAncestry) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
         stack = found.stack
         lasting = self._stacks.get(stack.id)
@@ -103,15 +100,15 @@ class StackPayloadBuilder:
         return lasting
 
 
-def _identity(found: StackSurroundings) -> dict[str, Any]:
-    """Return the fields that identify a stack and the stacks around it."""
-    around = [uuid for _, uuid in found.ancestry]
+def _identity(found: StackAncestry) -> dict[str, Any]:
+    """Return the fields that identify a stack and its ancestors."""
+    ancestors = [uuid for _, uuid in found.ancestors]
     return {
         'uuid': found.stack.uuid,
         'name': found.stack.name,
         'tenant_id': found.stack.tenant,
-        'owner_uuid': around[-1] if around else None,
-        'root_uuid': around[0] if around else found.stack.uuid,
+        'owner_uuid': ancestors[-1] if ancestors else None,
+        'root_uuid': ancestors[0] if ancestors else found.stack.uuid,
     }
 
 

@@ -37,7 +37,7 @@ from watcherlite.db.sqlalchemy.text import dumps, fold
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.audits import (
     Audit,
-    AuditSurroundings,
+    AuditRelations,
     AuditTemplate,
     Goal,
     NewAudit,
@@ -59,7 +59,7 @@ LOCK_TEMPLATE = (
     )
     .with_for_update()
 )
-SURROUNDINGS = (
+RELATIONS = (
     sa.select(*AUDITS.columns, *GOALS.columns, *STRATEGIES.columns)
     .join_from(audits, goals, goals.c.id == audits.c.goal_id)
     .outerjoin(strategies, strategies.c.id == audits.c.strategy_id)
@@ -258,17 +258,17 @@ class SqlAuditStore:
             return AUDITS.read(row)
         raise queries.not_found('audits', uuid)
 
-    def audit_surroundings(self, audit_id: int) -> AuditSurroundings | None:
-        return self.surroundings_of_audits([audit_id]).get(audit_id)
+    def audit_relations(self, audit_id: int) -> AuditRelations | None:
+        return self.relations_of_audits([audit_id]).get(audit_id)
 
-    def surroundings_of_audits(
+    def relations_of_audits(
         self, audit_ids: Sequence[int]
-    ) -> dict[int, AuditSurroundings]:
+    ) -> dict[int, AuditRelations]:
         if not audit_ids:
             return {}
-        rows = self._db.rows(SURROUNDINGS, ids=audit_ids)
-        found = [AuditSurroundings(*split(r, AUDITS, GOALS, STRATEGIES)) for r in rows]
-        return {around.audit.id: around for around in found}
+        rows = self._db.rows(RELATIONS, ids=audit_ids)
+        found = [AuditRelations(*split(r, AUDITS, GOALS, STRATEGIES)) for r in rows]
+        return {relations.audit.id: relations for relations in found}
 
     def has_plan_in(self, states: Iterable[str]) -> bool:
         wanted = sorted(set(states))

@@ -12,7 +12,7 @@ from watcherlite.db.sqlalchemy.rows import split
 from watcherlite.db.sqlalchemy.statements.group import RowUpdate, StatementGroup, by_id
 from watcherlite.db.sqlalchemy.tables.actions import action_plans
 from watcherlite.db.sqlalchemy.tables.audits import audits, goals, strategies
-from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanSurroundings
+from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanRelations
 
 #: The condition of the partial index of active plans, in the same words: SQLite uses
 #: the index for no other form of it.
@@ -32,7 +32,7 @@ LOCK = use_index(
 )
 LOCK_FREE = LOCK.with_for_update(skip_locked=True)
 SAVE = RowUpdate(ACTION_PLANS, set(ACTION_PLANS.names).difference(CHANGING))
-SURROUNDINGS = (
+RELATIONS = (
     sa.select(
         *ACTION_PLANS.columns, *AUDITS.columns, *GOALS.columns, *STRATEGIES.columns
     )
@@ -69,20 +69,18 @@ class SqlPlanStore:
 
     _db: Database
 
-    def plan_surroundings(self, plan_id: int) -> PlanSurroundings | None:
-        return self.surroundings_of_plans([plan_id]).get(plan_id)
+    def plan_relations(self, plan_id: int) -> PlanRelations | None:
+        return self.relations_of_plans([plan_id]).get(plan_id)
 
-    def surroundings_of_plans(
-        self, plan_ids: Sequence[int]
-    ) -> dict[int, PlanSurroundings]:
+    def relations_of_plans(self, plan_ids: Sequence[int]) -> dict[int, PlanRelations]:
         if not plan_ids:
             return {}
-        rows = self._db.rows(SURROUNDINGS, ids=plan_ids)
+        rows = self._db.rows(RELATIONS, ids=plan_ids)
         found = [
-            PlanSurroundings(*split(row, ACTION_PLANS, AUDITS, GOALS, STRATEGIES))
+            PlanRelations(*split(row, ACTION_PLANS, AUDITS, GOALS, STRATEGIES))
             for row in rows
         ]
-        return {around.plan.id: around for around in found}
+        return {relations.plan.id: relations for relations in found}
 
     def get_plan(self, uuid: str) -> ActionPlan:
         for row in self._db.rows(PLAN_BY_UUID, uuid=uuid):

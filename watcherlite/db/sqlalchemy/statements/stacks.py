@@ -34,7 +34,7 @@ from watcherlite.domain.stacks import (
     NewStack,
     Resource,
     Stack,
-    StackSurroundings,
+    StackAncestry,
     StoredDefinition,
 )
 
@@ -103,7 +103,7 @@ COUNT_RESOURCES = (
 )
 
 
-def _surroundings() -> sa.Select[Any]:
+def _select_ancestry() -> sa.Select[Any]:
     """Return the statement of stacks with the stacks that contain them.
 
     Its rows are the id of a requested stack and a stack of its chain, from the root to
@@ -112,21 +112,21 @@ def _surroundings() -> sa.Select[Any]:
     inner = sa.select(
         stacks.c.id.label('of_id'), stacks.c.id.label('at_id'), stacks.c.owner_id
     ).where(id_in(stacks.c.id, 'ids'))
-    around = inner.cte('around', recursive=True)
+    ancestors = inner.cte('ancestors', recursive=True)
     outer = stacks.alias('s')
-    around = around.union_all(
-        sa.select(around.c.of_id, outer.c.id, outer.c.owner_id).join_from(
-            outer, around, outer.c.id == around.c.owner_id
+    ancestors = ancestors.union_all(
+        sa.select(ancestors.c.of_id, outer.c.id, outer.c.owner_id).join_from(
+            outer, ancestors, outer.c.id == ancestors.c.owner_id
         )
     )
     return (
-        sa.select(around.c.of_id, *STACKS.columns)
-        .join_from(around, stacks, stacks.c.id == around.c.at_id)
-        .order_by(around.c.of_id, stacks.c.depth)
+        sa.select(ancestors.c.of_id, *STACKS.columns)
+        .join_from(ancestors, stacks, stacks.c.id == ancestors.c.at_id)
+        .order_by(ancestors.c.of_id, stacks.c.depth)
     )
 
 
-SURROUNDINGS = _surroundings()
+ANCESTRY = _select_ancestry()
 
 
 @functools.cache
@@ -210,7 +210,7 @@ class StackStatements(StatementGroup):
     def _is_whole(self, root_id: int, found: Sequence[Stack]) -> bool:
         """Return whether a tree has no stacks beside these, which are locked.
 
-        A transaction that inserts a nested stack has locked the stack around it. It may
+        A transaction that inserts a nested stack has locked the parent stack. It may
         have committed while this one waited for that lock; none can do so from now on.
         """
         known = {stack.id for stack in found}
@@ -292,18 +292,16 @@ class SqlStackStore:
         rows = self._db.rows(statement, ids=ids, names=wanted)
         return list(map(RESOURCES.read, rows))
 
-    def surroundings_of_stacks(
-        self, stack_ids: Iterable[int]
-    ) -> dict[int, StackSurroundings]:
+    def ancestry_of_stacks(self, stack_ids: Iterable[int]) -> dict[int, StackAncestry]:
         ids = sorted(set(stack_ids))
         chains: dict[int, list[Stack]] = {}
-        for of_id, *row in self._db.rows(SURROUNDINGS, ids=ids) if ids else ():
+        for of_id, *row in self._db.rows(ANCESTRY, ids=ids) if ids else ():
             chains.setdefault(of_id, []).append(STACKS.read(row))
         return {
-            of_id: StackSurroundings(
-                last, tuple((stack.name, stack.uuid) for stack in around)
+            of_id: StackAncestry(
+                last, tuple((stack.name, stack.uuid) for stack in ancestors)
             )
-            for of_id, (*around, last) in chains.items()
+            for of_id, (*ancestors, last) in chains.items()
         }
 
     def count_resources(self, root_id: int) -> int:
