@@ -184,9 +184,9 @@ _DETAILS = {
 }
 
 
-def of(shown, **changes):
+def copy_with(original, **changes):
     """Return an object with changed values."""
-    return {**copy.deepcopy(shown), **changes}
+    return {**copy.deepcopy(original), **changes}
 
 
 def page(noun, *rows, detail=False):

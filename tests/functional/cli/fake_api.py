@@ -37,7 +37,7 @@ def fault(status, text, **headers):
     return Reply({'error_message': json.dumps(inner)}, status, headers)
 
 
-def refusal(status, kind, text):
+def error_reply(status, kind, text):
     """Return an error response of the APIs of stacks and of clusters."""
     error = {'code': status, 'type': kind, 'message': text, 'traceback': None}
     body = {'code': status, 'title': 'x', 'explanation': 'y', 'error': error}
@@ -51,15 +51,15 @@ def stream(*pieces):
 class Api(fixtures.Fixture):
     """A server on a port of its own.
 
-    :ivar answers: 'GET /v1/goals?limit=2' -> Reply, a JSON value, or a list of these,
+    :ivar responses: 'GET /v1/goals?limit=2' -> Reply, a JSON value, or a list of these,
         the last of which is repeated
-    :ivar asked: the requests: method, path, and the body if there was one
+    :ivar requests: the requests: method, path, and the body if there was one
     :ivar headers: the headers of each request
     """
 
     def _setUp(self) -> None:
-        self.answers: dict[str, Any] = {}
-        self.asked: list[tuple[Any, ...]] = []
+        self.responses: dict[str, Any] = {}
+        self.requests: list[tuple[Any, ...]] = []
         self.headers: list[Any] = []
         api = self
 
@@ -90,9 +90,9 @@ class Api(fixtures.Fixture):
         length = int(request.headers.get('Content-Length') or 0)
         body = request.rfile.read(length)
         line = f'{request.command} {request.path}'
-        self.asked.append((line, json.loads(body)) if body else (line,))
+        self.requests.append((line, json.loads(body)) if body else (line,))
         self.headers.append(request.headers)
-        found = self.answers.get(line, fault(404, 'There is nothing at this address.'))
+        found = self.responses.get(line, fault(404, 'Not found.'))
         if isinstance(found, list):
             found = found.pop(0) if len(found) > 1 else found[0]
         reply = found if isinstance(found, Reply) else Reply(found)
@@ -120,7 +120,7 @@ class Api(fixtures.Fixture):
             request.wfile.write(b'%x\r\n%s\r\n' % (len(found), found))
 
 
-class RemoteCase(base.TestCase):
+class ApiCommandCase(base.TestCase):
     """The base case of tests of commands that use an API.
 
     :ivar api: the fake API

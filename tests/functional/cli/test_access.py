@@ -5,24 +5,24 @@ import subprocess
 import sys
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import Api, RemoteCase, Reply, fault
+from tests.functional.cli.fake_api import Api, ApiCommandCase, Reply, fault
 
 TOKEN = 'X-Auth-Token'
 
 
-class AccessCase(RemoteCase):
+class AccessTestCase(ApiCommandCase):
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
+        self.api.responses['GET /v1/goals'] = api_objects.page('goals')
 
-    def last(self, name):
+    def last_header(self, name):
         return self.api.headers[-1][name]
 
 
-class PlainTest(AccessCase):
+class EndpointAndCredentialsTest(AccessTestCase):
     """Without authentication, and with credentials that need no keystone."""
 
-    def test_an_endpoint_is_enough_whatever_is_in_the_environment(self):
+    def test_a_configured_endpoint_overrides_netrc_proxies_and_clouds(self):
         (self.home / '.netrc').write_text(
             'machine 127.0.0.1 login me password SECRET\n'
         )
@@ -33,10 +33,10 @@ class PlainTest(AccessCase):
 
             self.succeed('goal', 'list')
 
-            self.assertIsNone(self.last('Authorization'))
-            self.assertIsNone(self.last(TOKEN))
+            self.assertIsNone(self.last_header('Authorization'))
+            self.assertIsNone(self.last_header(TOKEN))
 
-    def test_the_options_may_stand_on_both_sides_of_the_command(self):
+    def test_options_are_accepted_before_and_after_the_command(self):
         self._set('WATCHERLITE_ENDPOINT', 'http://127.0.0.1:1')
         for argv in (
             ('--endpoint', self.api.url, 'goal', 'list'),
@@ -49,7 +49,7 @@ class PlainTest(AccessCase):
         ):
             self.succeed(*argv)
 
-    def test_the_environment_names_the_endpoint(self):
+    def test_environment_variables_set_the_endpoint(self):
         for name in ('OS_ENDPOINT', 'OS_ENDPOINT_OVERRIDE', 'WATCHERLITE_ENDPOINT'):
             self._set('WATCHERLITE_ENDPOINT', None)
             self._set(name, self.api.url)
@@ -58,23 +58,23 @@ class PlainTest(AccessCase):
 
             self._set(name, None)
 
-    def test_known_token_and_basic_authentication(self):
+    def test_requests_carry_a_given_token_or_basic_credentials(self):
         self.succeed('goal', 'list', '--os-auth-token', 'abc')
 
-        self.assertEqual('abc', self.last(TOKEN))
+        self.assertEqual('abc', self.last_header(TOKEN))
         self._set('OS_AUTH_TYPE', 'http_basic')
         self._set('OS_USERNAME', 'me')
         self._set('OS_PASSWORD', 'pässword')
 
         self.succeed('goal', 'list')
 
-        kind, _, value = self.last('Authorization').partition(' ')
+        kind, _, value = self.last_header('Authorization').partition(' ')
         self.assertEqual(
             ('Basic', 'me:pässword'), (kind, base64.b64decode(value).decode())
         )
 
 
-class KeystoneTest(AccessCase):
+class KeystoneTest(AccessTestCase):
     """Through the service catalog."""
 
     def setUp(self):
@@ -88,11 +88,11 @@ class KeystoneTest(AccessCase):
             'status': 'stable',
             'links': [{'rel': 'self', 'href': f'{url}/v3/'}],
         }
-        self.keystone.answers['GET /v3'] = {'version': version}
-        self.keystone.answers['GET /v3/'] = {'version': version}
-        self.keystone.answers['POST /v3/auth/tokens'] = [
-            self.token('first'),
-            self.token('second'),
+        self.keystone.responses['GET /v3'] = {'version': version}
+        self.keystone.responses['GET /v3/'] = {'version': version}
+        self.keystone.responses['POST /v3/auth/tokens'] = [
+            self.token_response('first'),
+            self.token_response('second'),
         ]
         self.clouds = self.home / 'clouds.yaml'
         self.clouds.write_text(f"""
@@ -109,7 +109,7 @@ class KeystoneTest(AccessCase):
             """)
         self._set('OS_CLIENT_CONFIG_FILE', str(self.clouds))
 
-    def token(self, name):
+    def token_response(self, name):
         endpoint = {
             'id': name,
             'interface': 'public',
@@ -123,7 +123,7 @@ class KeystoneTest(AccessCase):
             'name': 'watcher',
             'endpoints': [endpoint],
         }
-        self.api.answers['GET /infra-optim/v1/goals'] = api_objects.page('goals')
+        self.api.responses['GET /infra-optim/v1/goals'] = api_objects.page('goals')
         return Reply(
             {
                 'token': {
@@ -139,16 +139,16 @@ class KeystoneTest(AccessCase):
             {'X-Subject-Token': name},
         )
 
-    def test_a_cloud_tells_the_endpoint_and_gives_a_token(self):
+    def test_a_cloud_provides_the_endpoint_and_a_token(self):
         self.succeed('--os-cloud', 'here', 'goal', 'list')
         self._set('OS_CLOUD', 'here')
         self.succeed('goal', 'list')
 
         tokens = [headers[TOKEN] for headers in self.api.headers]
         self.assertEqual(['first', 'second'], tokens)
-        self.assertEqual([('GET /infra-optim/v1/goals',)] * 2, self.api.asked)
+        self.assertEqual([('GET /infra-optim/v1/goals',)] * 2, self.api.requests)
 
-    def test_environment_or_options_only(self):
+    def test_keystone_credentials_come_from_options_or_environment(self):
         self.clouds.unlink()
         values = {
             'auth-url': f'{self.keystone.url}/v3',
@@ -166,21 +166,21 @@ class KeystoneTest(AccessCase):
         self.succeed('goal', 'list')
 
         tokens = [headers[TOKEN] for headers in self.api.headers]
-        bodies = [asked[1] for asked in self.keystone.asked if len(asked) > 1]
+        bodies = [request[1] for request in self.keystone.requests if len(request) > 1]
         self.assertEqual(['first', 'second'], tokens)
         self.assertEqual(
             ['me', 'me'],
             [one['auth']['identity']['password']['user']['name'] for one in bodies],
         )
 
-    def test_an_endpoint_beside_a_cloud_is_taken_instead_of_the_catalogue(self):
+    def test_an_explicit_endpoint_overrides_the_service_catalog(self):
         self.succeed('goal', 'list', '--os-cloud', 'here', '--endpoint', self.api.url)
 
-        self.assertEqual([('GET /v1/goals',)], self.api.asked)
-        self.assertEqual('first', self.last(TOKEN))
+        self.assertEqual([('GET /v1/goals',)], self.api.requests)
+        self.assertEqual('first', self.last_header(TOKEN))
 
-    def test_a_token_that_has_expired_is_renewed_once(self):
-        self.api.answers['GET /infra-optim/v1/goals'] = [
+    def test_an_expired_token_is_renewed_once(self):
+        self.api.responses['GET /infra-optim/v1/goals'] = [
             fault(401, 'expired'),
             api_objects.page('goals'),
         ]
@@ -191,9 +191,9 @@ class KeystoneTest(AccessCase):
             ['first', 'second'], [headers[TOKEN] for headers in self.api.headers]
         )
 
-    def test_a_cloud_that_cannot_be_used_is_reported(self):
+    def test_keystone_and_catalog_errors_are_reported(self):
         wrong = {'error': {'code': 401, 'message': 'Wrong.', 'title': 'Unauthorized'}}
-        other = self.token('first')
+        other = self.token_response('first')
         other.body['token']['catalog'][0]['type'] = 'compute'
         clouds = self.clouds.read_text()
         away = clouds.replace(self.keystone.url, 'http://127.0.0.1:1')
@@ -210,7 +210,7 @@ class KeystoneTest(AccessCase):
             ),
             ('here', other, away, 3, 'keystone cannot be used: '),
         ):
-            self.keystone.answers['POST /v3/auth/tokens'] = answer
+            self.keystone.responses['POST /v3/auth/tokens'] = answer
             self.clouds.write_text(text)
 
             code, message = self.fail('goal', 'list', '--os-cloud', cloud)
@@ -219,7 +219,7 @@ class KeystoneTest(AccessCase):
             self.assertRegex(message, rf'\A{said}')
             self.assertNotIn('SECRET', message)
 
-    def test_without_the_software_that_keystone_needs(self):
+    def test_missing_openstacksdk_is_reported(self):
         hidden = (
             'import sys; sys.modules["openstack"] = None; '
             'from watcherlite.cli import main; sys.exit(main.main(sys.argv[1:]))'

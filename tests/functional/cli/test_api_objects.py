@@ -27,8 +27,8 @@ LATEST = (1, 7)
 LATEST_OF_CLUSTERS = (1, 15)
 
 
-class ShownTest(base.TestCase):
-    def test_objects_lists_and_stacks_fit_the_schemas_of_the_api(self):
+class ApiObjectsTest(base.TestCase):
+    def test_objects_lists_and_stacks_match_the_schemas_of_the_api(self):
         for schema, value in (
             (goals.GOAL, {**api_objects.GOAL, **api_objects.TIMES}),
             (strategies.STRATEGY, api_objects.STRATEGY),
@@ -59,7 +59,7 @@ class ShownTest(base.TestCase):
         ):
             jsonschema.validate(value, operation.at(schema, LATEST))
 
-    def test_clusters_fit_the_schemas_of_the_api(self):
+    def test_clusters_match_the_schemas_of_the_api(self):
         found = cluster_objects
         for schema, value in (
             (clusters.CLUSTER, {'cluster': found.CLUSTER}),

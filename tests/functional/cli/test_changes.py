@@ -5,7 +5,7 @@ import io
 import fixtures
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import RemoteCase, Reply, fault
+from tests.functional.cli.fake_api import ApiCommandCase, Reply, fault
 
 PLAN, ACTION, AUDIT = (
     api_objects.PLAN_UUID,
@@ -14,16 +14,16 @@ PLAN, ACTION, AUDIT = (
 )
 
 
-class ChangingTest(RemoteCase):
+class ModifyingCommandsTest(ApiCommandCase):
     def take_requests(self, *argv):
         """Return the only request of a command that displays the result."""
         self.succeed(*argv)
-        (asked,) = self.api.asked
-        self.api.asked.clear()
-        return asked
+        (request,) = self.api.requests
+        self.api.requests.clear()
+        return request
 
-    def test_an_action_is_skipped(self):
-        self.api.answers[f'PATCH /v1/actions/{ACTION}'] = api_objects.of(
+    def test_update_skips_an_action(self):
+        self.api.responses[f'PATCH /v1/actions/{ACTION}'] = api_objects.copy_with(
             api_objects.ACTION, state='SKIPPED'
         )
         state = {'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}
@@ -39,7 +39,7 @@ class ChangingTest(RemoteCase):
                 self.take_requests('action', 'update', *argv, ACTION),
             )
 
-    def test_mistakes_send_no_request(self):
+    def test_usage_errors_send_no_request(self):
         create = ('audit', 'create', '-g', 'dummy')
         template = ('audittemplate', 'create', 'weekly', 'dummy', '--scope')
         for argv, message in (
@@ -73,9 +73,9 @@ class ChangingTest(RemoteCase):
             code, out, err = self.call(*argv)
             self.assertEqual((2, '', lines), (code, out, err.count('\n')))
             self.assertIn(said, err)
-        self.assertEqual([], self.api.asked)
+        self.assertEqual([], self.api.requests)
 
-    def test_actions_are_signalled_and_plans_started(self):
+    def test_commands_signal_actions_and_start_plans(self):
         for *words, uuid, place in (
             ('action', 'cancel', ACTION, f'actions/{ACTION}/cancel'),
             ('action', 'suspend', ACTION, f'actions/{ACTION}/suspend'),
@@ -83,31 +83,31 @@ class ChangingTest(RemoteCase):
             ('actionplan', 'start', PLAN, f'action_plans/{PLAN}/start'),
         ):
             shown = api_objects.ACTION if uuid == ACTION else api_objects.PLAN
-            self.api.answers[f'POST /v1/{place}'] = Reply(shown, 202)
+            self.api.responses[f'POST /v1/{place}'] = Reply(shown, 202)
 
             self.assertEqual(
                 (f'POST /v1/{place}', {}), self.take_requests(*words, uuid)
             )
 
-    def test_a_retry_is_a_new_plan_that_is_started_on_demand(self):
+    def test_retry_creates_a_new_plan_and_starts_it_on_request(self):
         start = f'POST /v1/action_plans/{api_objects.PLAN_UUID}/start'
-        self.api.answers[start] = api_objects.PLAN
+        self.api.responses[start] = api_objects.PLAN
         for noun, collection in (('actionplan', 'action_plans'), ('action', 'actions')):
             retry = f'POST /v1/{collection}/{ACTION}/retry'
-            self.api.answers[retry] = Reply(api_objects.PLAN, 201)
+            self.api.responses[retry] = Reply(api_objects.PLAN, 201)
             for options, requests in (
                 ((), [(retry, {})]),
                 (('--start',), [(retry, {}), (start, {})]),
             ):
-                self.api.asked.clear()
+                self.api.requests.clear()
                 code, out, _ = self.call(
                     noun, 'retry', ACTION, '-c', 'UUID', '-f', 'value', *options
                 )
                 self.assertEqual((0, f'{api_objects.PLAN_UUID}\n'), (code, out))
-                self.assertEqual(requests, self.api.asked)
+                self.assertEqual(requests, self.api.requests)
 
-    def test_plan_is_created_from_its_document(self):
-        self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
+    def test_create_sends_the_document_of_a_plan(self):
+        self.api.responses['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
         path = self.file("""
             name: nightly
             max_parallel: 2
@@ -150,10 +150,10 @@ class ChangingTest(RemoteCase):
             self.take_requests('actionplan', 'create', path),
         )
 
-    def test_a_plan_is_stored_and_started(self):
-        self.api.answers['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
-        self.api.answers[f'POST /v1/action_plans/{PLAN}/start'] = api_objects.of(
-            api_objects.PLAN, state='PENDING'
+    def test_create_with_start_stores_and_starts_a_plan(self):
+        self.api.responses['POST /v1/action_plans'] = Reply(api_objects.PLAN, 201)
+        self.api.responses[f'POST /v1/action_plans/{PLAN}/start'] = (
+            api_objects.copy_with(api_objects.PLAN, state='PENDING')
         )
         path = self.file('actions: [{name: a, action_type: nop}]')
 
@@ -164,13 +164,13 @@ class ChangingTest(RemoteCase):
         self.assertEqual('PENDING\n', out)
         self.assertEqual(
             ['POST /v1/action_plans', f'POST /v1/action_plans/{PLAN}/start'],
-            [asked[0] for asked in self.api.asked],
+            [request[0] for request in self.api.requests],
         )
 
-    def test_cancellation_depends_on_the_state_of_the_plan(self):
+    def test_cancel_requests_the_state_that_the_plan_permits(self):
         get, patch = (f'{verb} /v1/action_plans/{PLAN}' for verb in ('GET', 'PATCH'))
         states = {
-            state: api_objects.of(api_objects.PLAN, state=state)
+            state: api_objects.copy_with(api_objects.PLAN, state=state)
             for state in (
                 *('RECOMMENDED', 'PENDING', 'ONGOING'),
                 *('FAILED', 'CANCELLED', 'CANCELLING'),
@@ -182,33 +182,33 @@ class ChangingTest(RemoteCase):
             ('PENDING', 'CANCELLED'),
             ('ONGOING', 'CANCELLING'),
         ):
-            self.api.answers |= {get: states[state], patch: states[wanted]}
-            self.api.asked.clear()
+            self.api.responses |= {get: states[state], patch: states[wanted]}
+            self.api.requests.clear()
 
             self.succeed(*words)
 
             change = {'op': 'replace', 'path': '/state', 'value': wanted}
-            self.assertEqual([(get,), (patch, [change])], self.api.asked)
-        refusal = 'State transition not allowed: ({} -> CANCELLED)'.format
+            self.assertEqual([(get,), (patch, [change])], self.api.requests)
+        error_text = 'State transition not allowed: ({} -> CANCELLED)'.format
         # The plan starts during the cancellation.
-        self.api.answers |= {
+        self.api.responses |= {
             get: [states['PENDING'], states['ONGOING']],
-            patch: [fault(400, refusal('ONGOING')), states['CANCELLING']],
+            patch: [fault(400, error_text('ONGOING')), states['CANCELLING']],
         }
         self.assertEqual(
             'CANCELLING\n', self.succeed(*words, '-f', 'value', '-c', 'State')
         )
-        self.api.answers |= {
+        self.api.responses |= {
             get: states['FAILED'],
-            patch: fault(400, refusal('FAILED')),
+            patch: fault(400, error_text('FAILED')),
         }
-        self.assertEqual((2, refusal('FAILED')), self.fail(*words))
+        self.assertEqual((2, error_text('FAILED')), self.fail(*words))
 
-    def test_attributes_are_changed_by_their_paths(self):
+    def test_update_changes_attributes_by_json_patch(self):
         audit = f'PATCH /v1/audits/{AUDIT}'
-        self.api.answers[audit] = api_objects.AUDIT
-        self.api.answers['PATCH /v1/audit_templates/weekly'] = api_objects.TEMPLATE
-        self.api.answers[f'PATCH /v1/action_plans/{PLAN}'] = api_objects.PLAN
+        self.api.responses[audit] = api_objects.AUDIT
+        self.api.responses['PATCH /v1/audit_templates/weekly'] = api_objects.TEMPLATE
+        self.api.responses[f'PATCH /v1/action_plans/{PLAN}'] = api_objects.PLAN
         for argv, address, changes in (
             (
                 ('audit', 'update', AUDIT, 'replace', 'interval=60', '/state=PENDING'),
@@ -249,8 +249,8 @@ class ChangingTest(RemoteCase):
         ):
             self.assertEqual((address, changes), self.take_requests(*argv))
 
-    def test_an_audit_is_created(self):
-        self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
+    def test_audit_create_sends_all_options(self):
+        self.api.responses['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
         place = 'POST /v1/audits'
         self.assertEqual(
             (place, {'audit_type': 'ONESHOT', 'auto_trigger': False, 'goal': 'dummy'}),
@@ -282,9 +282,9 @@ class ChangingTest(RemoteCase):
             ),
         )
 
-    def test_an_audit_is_created_from_a_template_by_its_name(self):
-        self.api.answers['GET /v1/audit_templates/weekly%2F2'] = api_objects.TEMPLATE
-        self.api.answers['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
+    def test_audit_create_finds_a_template_by_name(self):
+        self.api.responses['GET /v1/audit_templates/weekly%2F2'] = api_objects.TEMPLATE
+        self.api.responses['POST /v1/audits'] = Reply(api_objects.AUDIT, 201)
 
         self.succeed('audit', 'create', '-a', 'weekly/2')
         self.succeed('audit', 'create', '-a', api_objects.TEMPLATE_UUID)
@@ -300,19 +300,19 @@ class ChangingTest(RemoteCase):
                 ('POST /v1/audits', body),
                 ('POST /v1/audits', body),
             ],
-            self.api.asked,
+            self.api.requests,
         )
 
-    def test_the_end_of_an_audit_is_waited_for(self):
+    def test_audit_create_with_wait_reports_the_final_state(self):
         place = f'GET /v1/audits/{api_objects.AUDIT_UUID}'
-        self.api.answers['POST /v1/audits'] = Reply(
+        self.api.responses['POST /v1/audits'] = Reply(
             {**api_objects.AUDIT, 'state': 'PENDING'}, 201
         )
         for state, code, message in (
             ('SUCCEEDED', 0, ''),
             ('FAILED', 1, 'watcherlite: audit basic-2030 is FAILED: no data\n'),
         ):
-            self.api.answers[place] = [
+            self.api.responses[place] = [
                 {**api_objects.AUDIT, 'state': 'ONGOING'},
                 {**api_objects.AUDIT, 'state': state, 'status_message': 'no data'},
             ]
@@ -335,8 +335,8 @@ class ChangingTest(RemoteCase):
                 found,
             )
 
-    def test_an_audit_is_triggered_with_a_file_or_standard_input(self):
-        self.api.answers['POST /v1/webhooks/nightly'] = Reply(None, 202)
+    def test_audit_trigger_reads_data_from_a_file_or_standard_input(self):
+        self.api.responses['POST /v1/webhooks/nightly'] = Reply(None, 202)
         stdin = io.TextIOWrapper(io.BytesIO(b'{"a": 1}'))
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
         path = self.file('{host: alpha}')
@@ -346,10 +346,12 @@ class ChangingTest(RemoteCase):
             (('--data', '-'), {'a': 1}),
         ):
             self.assertEqual('', self.succeed('audit', 'trigger', 'nightly', *argv))
-            self.assertEqual(('POST /v1/webhooks/nightly', body), self.api.asked[-1])
+            self.assertEqual(('POST /v1/webhooks/nightly', body), self.api.requests[-1])
 
-    def test_a_template_is_created(self):
-        self.api.answers['POST /v1/audit_templates'] = Reply(api_objects.TEMPLATE, 201)
+    def test_audit_template_create_sends_all_options(self):
+        self.api.responses['POST /v1/audit_templates'] = Reply(
+            api_objects.TEMPLATE, 201
+        )
         path = self.file('- compute:\n  - host_aggregates:\n    - id: 1\n')
 
         self.assertEqual(
@@ -371,27 +373,28 @@ class ChangingTest(RemoteCase):
             ),
         )
 
-    def test_objects_are_deleted_and_a_failure_does_not_stop_the_others(self):
+    def test_delete_continues_after_a_failure(self):
         for words, noun in (
             ('audit', 'audits'),
             ('audittemplate', 'audit_templates'),
             ('actionplan', 'action_plans'),
         ):
-            self.api.asked.clear()
+            self.api.requests.clear()
             for name in 'ab':
-                self.api.answers[f'DELETE /v1/{noun}/{name}'] = Reply(None, 204)
+                self.api.responses[f'DELETE /v1/{noun}/{name}'] = Reply(None, 204)
 
             self.assertEqual('', self.succeed(words, 'delete', 'a', 'b'))
 
             self.assertEqual(
-                [(f'DELETE /v1/{noun}/a',), (f'DELETE /v1/{noun}/b',)], self.api.asked
+                [(f'DELETE /v1/{noun}/a',), (f'DELETE /v1/{noun}/b',)],
+                self.api.requests,
             )
-        self.api.answers['DELETE /v1/audits/a'] = fault(
+        self.api.responses['DELETE /v1/audits/a'] = fault(
             400, "Couldn't delete when state is 'ONGOING'."
         )
-        self.api.answers['DELETE /v1/audits/c'] = fault(404, 'Audit c could not be')
+        self.api.responses['DELETE /v1/audits/c'] = fault(404, 'Audit c could not be')
 
-        self.api.asked.clear()
+        self.api.requests.clear()
         code, out, err = self.call('audit', 'delete', 'a', 'b', 'c')
 
         self.assertEqual(
@@ -403,4 +406,4 @@ class ChangingTest(RemoteCase):
             ),
             (code, out, err),
         )
-        self.assertEqual(3, len(self.api.asked))
+        self.assertEqual(3, len(self.api.requests))

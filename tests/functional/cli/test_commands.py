@@ -1,7 +1,7 @@
 """The requests and the columns of the commands that read objects."""
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import RemoteCase, Reply
+from tests.functional.cli.fake_api import ApiCommandCase, Reply
 
 PLAN = api_objects.PLAN_UUID
 
@@ -18,8 +18,8 @@ ROWS = {
 }
 
 
-class ReadingTest(RemoteCase):
-    def test_lists(self):
+class ReadingCommandsTest(ApiCommandCase):
+    def test_lists_have_the_documented_columns(self):
         for noun, columns in (
             ('goals', 'UUID, Name, Display name'),
             ('strategies', 'UUID, Name, Display name, Goal'),
@@ -31,12 +31,12 @@ class ReadingTest(RemoteCase):
             ('scoring_engines', 'UUID, Name, Description'),
         ):
             words, row = ROWS[noun]
-            self.api.answers[f'GET /v1/{noun}'] = api_objects.page(noun, row)
+            self.api.responses[f'GET /v1/{noun}'] = api_objects.page(noun, row)
 
             (found,) = self.rows(words, 'list')
 
             self.assertEqual(columns, ', '.join(found))
-            self.assertEqual((f'GET /v1/{noun}',), self.api.asked[-1])
+            self.assertEqual((f'GET /v1/{noun}',), self.api.requests[-1])
 
     def test_detailed_lists_have_the_columns_of_show(self):
         for noun, columns in (
@@ -67,17 +67,17 @@ class ReadingTest(RemoteCase):
             ('scoring_engines', 'UUID, Name, Description, Metainfo'),
         ):
             words, row = ROWS[noun]
-            self.api.answers[f'GET /v1/{noun}/detail'] = api_objects.page(
+            self.api.responses[f'GET /v1/{noun}/detail'] = api_objects.page(
                 noun, row, detail=True
             )
-            self.api.answers[f'GET /v1/{noun}/x'] = row
+            self.api.responses[f'GET /v1/{noun}/x'] = row
 
             (found,) = self.rows(words, 'list', '--detail')
 
             self.assertEqual(columns, ', '.join(found))
             self.assertEqual(found, self.rows(words, 'show', 'x'))
 
-    def test_filters_and_order(self):
+    def test_filters_and_sort_options_become_query_parameters(self):
         for argv, address in (
             (
                 'goal list --sort-key uuid --sort-dir desc',
@@ -114,12 +114,12 @@ class ReadingTest(RemoteCase):
             ('audit list --sort-key Goal', 'audits?sort_key=goal_name'),
         ):
             noun = address.partition('?')[0]
-            self.api.answers[f'GET /v1/{address}'] = api_objects.page(noun)
+            self.api.responses[f'GET /v1/{address}'] = api_objects.page(noun)
 
             self.assertEqual([], self.rows(*argv.split()), argv)
 
-    def test_deleted_objects_are_shown_on_demand(self):
-        self.api.answers['GET /v1/audits'] = api_objects.page('audits')
+    def test_deleted_objects_are_listed_on_request(self):
+        self.api.responses['GET /v1/audits'] = api_objects.page('audits')
 
         self.succeed('audit', 'list', '--deleted')
         self.succeed('audit', 'list')
@@ -128,9 +128,9 @@ class ReadingTest(RemoteCase):
             ['true', None], [h['X-Show-Deleted'] for h in self.api.headers]
         )
 
-    def test_efficacy_and_requirements_are_told_in_words(self):
-        self.api.answers[f'GET /v1/action_plans/{PLAN}'] = api_objects.PLAN
-        self.api.answers['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
+    def test_efficacy_and_requirements_are_formatted_as_text(self):
+        self.api.responses[f'GET /v1/action_plans/{PLAN}'] = api_objects.PLAN
+        self.api.responses['GET /v1/strategies/basic/state'] = Reply(api_objects.STATE)
         columns = ('-c', 'Efficacy indicators', '-c', 'Global efficacy')
         for argv, table in (
             (
@@ -159,36 +159,36 @@ class ReadingTest(RemoteCase):
         ):
             self.assertEqual(table, self.succeed(*argv))
 
-    def test_audit_without_strategy_shows_auto_and_its_steps_by_name(self):
-        step = api_objects.of(
+    def test_audits_without_strategy_show_auto_and_events_show_steps(self):
+        step = api_objects.copy_with(
             api_objects.EVENT,
             subject='audit',
             kind='stepped',
             action_name=None,
             detail={'step': 'strategy.start'},
         )
-        self.api.answers['GET /v1/audits/x'] = api_objects.AUDIT
-        self.api.answers['GET /v1/audits/x/events'] = api_objects.page('events', step)
+        self.api.responses['GET /v1/audits/x'] = api_objects.AUDIT
+        self.api.responses['GET /v1/audits/x/events'] = api_objects.page('events', step)
         for argv, text in (
             (('audit', 'show', 'x', '-c', 'Strategy'), 'auto\n'),
             (('event', 'list', '--audit', 'x', '-c', 'Event'), 'strategy.start\n'),
         ):
             self.assertEqual(text, self.succeed(*argv, '-f', 'value'))
 
-    def test_events_of_a_plan_page_by_page(self):
+    def test_event_list_reads_all_pages(self):
         first = {**api_objects.page('events', api_objects.EVENT)}
         first['next'] = (
             f'{api_objects.HOST}/v1/action_plans/{PLAN}/events?after=1&limit=1'
         )
-        self.api.answers[f'GET /v1/action_plans/{PLAN}/events'] = first
-        second = api_objects.of(
+        self.api.responses[f'GET /v1/action_plans/{PLAN}/events'] = first
+        second = api_objects.copy_with(
             api_objects.EVENT,
             sequence=2,
             old_state='ONGOING',
             new_state='SUCCEEDED',
             detail={'initiator': {'user_id': 'u1', 'user_name': 'alice'}},
         )
-        self.api.answers[f'GET /v1/action_plans/{PLAN}/events?after=1&limit=1'] = (
+        self.api.responses[f'GET /v1/action_plans/{PLAN}/events?after=1&limit=1'] = (
             api_objects.page('events', second)
         )
 
@@ -201,12 +201,12 @@ class ReadingTest(RemoteCase):
             self.succeed('event', 'list', '--plan', PLAN, '-f', 'csv'),
         )
 
-    def test_some_events_of_one_thing(self):
+    def test_event_list_requires_a_plan_or_an_audit(self):
         for address, argv in (
             (f'action_plans/{PLAN}/events?after=7&limit=1', ('--plan', PLAN)),
             ('audits/nightly/events?after=7&limit=1', ('--audit', 'nightly')),
         ):
-            self.api.answers[f'GET /v1/{address}'] = api_objects.page(
+            self.api.responses[f'GET /v1/{address}'] = api_objects.page(
                 'events', api_objects.EVENT
             )
 

@@ -19,7 +19,7 @@ LINES = {
 }
 
 
-class CompletionTest(base.TestCase):
+class ShellCompletionTest(base.TestCase):
     def complete(self, path, line):
         done = subprocess.run(
             [path, '-c', line],
@@ -32,17 +32,17 @@ class CompletionTest(base.TestCase):
         )
         return done.returncode, done.stdout, done.stderr
 
-    def test_bash(self):
+    def test_bash_completes_commands_and_options(self):
         self.assertEqual((0, 'show\n', ''), self.complete('/bin/bash', LINES['bash']))
 
-    def test_zsh(self):
+    def test_zsh_completes_commands_and_options(self):
         path = services.program(services.ZSH)
 
         self.assertEqual(
             (0, 'show:Show a strategy.\n', ''), self.complete(path, LINES['zsh'])
         )
 
-    def test_fish(self):
+    def test_fish_completes_commands_and_options(self):
         path = services.program(services.FISH)
 
         self.assertEqual(

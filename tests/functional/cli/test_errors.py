@@ -3,13 +3,13 @@
 import socket
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import VERSIONS, RemoteCase, Reply, fault
+from tests.functional.cli.fake_api import VERSIONS, ApiCommandCase, Reply, fault
 
 
-class RefusalTest(RemoteCase):
+class ErrorResponseTest(ApiCommandCase):
     """The API rejects a request."""
 
-    def test_each_refusal_has_its_exit_code_and_its_text(self):
+    def test_each_error_status_has_an_exit_code_and_a_message(self):
         for status, text, code, message in (
             (400, 'Invalid sort key: x', 2, None),
             (
@@ -36,13 +36,13 @@ class RefusalTest(RemoteCase):
             (413, 'Too much', 2, None),
             (500, 'An unexpected error.', 1, 'URL failed: An unexpected error.'),
         ):
-            self.api.answers['GET /v1/goals/x'] = fault(status, text)
+            self.api.responses['GET /v1/goals/x'] = fault(status, text)
 
             self.assertEqual((code, message or text), self.fail('goal', 'show', 'x'))
 
-    def test_retry_after_is_shown_and_get_not_retried(self):
+    def test_retry_after_is_shown_and_get_requests_are_not_retried(self):
         for headers, when in (({'Retry-After': '7'}, 'in 7 s'), ({}, 'later')):
-            self.api.answers['GET /v1/goals'] = fault(
+            self.api.responses['GET /v1/goals'] = fault(
                 503, 'The database is away.', **headers
             )
 
@@ -55,8 +55,8 @@ class RefusalTest(RemoteCase):
             [None, None], [headers['Idempotency-Key'] for headers in self.api.headers]
         )
 
-    def test_post_is_retried_with_its_idempotency_key(self):
-        self.api.answers['POST /v1/webhooks/nightly'] = [
+    def test_post_requests_are_retried_with_their_idempotency_key(self):
+        self.api.responses['POST /v1/webhooks/nightly'] = [
             fault(503, 'The database is away.'),
             fault(504, 'It may have taken effect.'),
             Reply(None, 202),
@@ -67,17 +67,17 @@ class RefusalTest(RemoteCase):
         keys = [headers['Idempotency-Key'] for headers in self.api.headers]
         self.assertEqual((4, 1, 2), (len(keys), len(set(keys[:3])), len(set(keys))))
 
-    def test_html_many_lines_or_no_message_become_one_line_of_text(self):
+    def test_html_and_multiline_errors_become_one_line_of_text(self):
         html = '<html><h1>Not &amp; here</h1>\n<p>Sorry.</p></html>'
         for reply, text in (
             (Reply({'error_message': html}, 400), 'Not & here Sorry.'),
             (fault(400, 'one\ntwo\x1b[2J'), 'one two [2J'),
         ):
-            self.api.answers['GET /v1/goals'] = reply
+            self.api.responses['GET /v1/goals'] = reply
 
             self.assertEqual((2, text), self.fail('goal', 'list'))
         for body in (None, b'<html>', {'error': 'x'}, {'error_message': None}, [1]):
-            self.api.answers['GET /v1/goals'] = Reply(body, 418)
+            self.api.responses['GET /v1/goals'] = Reply(body, 418)
 
             code, message = self.fail('goal', 'list')
 
@@ -85,10 +85,10 @@ class RefusalTest(RemoteCase):
             self.assertIn(message, ("URL failed: 418 I'm a Teapot", 'URL failed: None'))
 
 
-class OtherServerTest(RemoteCase):
+class UnexpectedServerTest(ApiCommandCase):
     """A server that is not the API responds."""
 
-    def test_foreign_responses_and_json_of_another_shape(self):
+    def test_responses_of_other_servers_are_reported(self):
         location = 'https://elsewhere.example/v1/goals'
         for reply, message in (
             (
@@ -106,15 +106,15 @@ class OtherServerTest(RemoteCase):
                 f'URL redirects to {location}; use that endpoint instead',
             ),
         ):
-            self.api.answers['GET /v1/goals'] = reply
-            self.api.asked.clear()
+            self.api.responses['GET /v1/goals'] = reply
+            self.api.requests.clear()
 
             self.assertEqual((2, message), self.fail('goal', 'list'))
-            self.assertEqual(1, len(self.api.asked))
+            self.assertEqual(1, len(self.api.requests))
         for body in (None, {'versions': []}, Reply([]), {'goals': 1}):
-            self.api.answers['GET /v1/goals'] = Reply(body, 200)
+            self.api.responses['GET /v1/goals'] = Reply(body, 200)
             if isinstance(body, Reply):
-                self.api.answers['GET /v1/goals'] = body
+                self.api.responses['GET /v1/goals'] = body
 
             self.assertEqual(
                 (
@@ -124,18 +124,18 @@ class OtherServerTest(RemoteCase):
                 ),
                 self.fail('goal', 'list'),
             )
-        self.api.answers['GET /v1/goals/x'] = Reply([])
-        self.api.answers['GET /v1/strategies/x/state'] = Reply({})
+        self.api.responses['GET /v1/goals/x'] = Reply([])
+        self.api.responses['GET /v1/strategies/x/state'] = Reply({})
         for argv in (('goal', 'show', 'x'), ('strategy', 'state', 'x')):
             code, message = self.fail(*argv)
             self.assertEqual(2, code)
             self.assertTrue(message.startswith('URL is not the API of'), message)
 
 
-class NobodyTest(RemoteCase):
+class ConnectionErrorTest(ApiCommandCase):
     """No server responds."""
 
-    def test_nothing_listens(self):
+    def test_a_refused_connection_is_reported(self):
         with socket.socket() as taken:
             taken.bind(('127.0.0.1', 0))
             url = f'http://127.0.0.1:{taken.getsockname()[1]}'
@@ -149,7 +149,7 @@ class NobodyTest(RemoteCase):
                 self.fail('goal', 'list', '--endpoint', url),
             )
 
-    def test_response_timeout(self):
+    def test_a_response_timeout_is_reported(self):
         with socket.socket() as silent:
             silent.bind(('127.0.0.1', 0))
             silent.listen()
@@ -160,7 +160,7 @@ class NobodyTest(RemoteCase):
                 self.fail('goal', 'list', '--endpoint', url, '--timeout', '0.05'),
             )
 
-    def test_server_without_tls_and_a_certificate_that_cannot_be_read(self):
+    def test_tls_errors_are_reported(self):
         url = self.api.url.replace('http:', 'https:')
         words = ('goal', 'list', '--endpoint', url)
 
@@ -173,10 +173,10 @@ class NobodyTest(RemoteCase):
         self.assertIn('/nowhere.pem', certificate)
 
 
-class MistakeTest(RemoteCase):
+class UsageErrorTest(ApiCommandCase):
     """The command line is invalid; no request is sent."""
 
-    def test_mistakes(self):
+    def test_usage_errors_are_reported_without_a_request(self):
         for argv, message in (
             (
                 ('goal', 'list', '--endpoint', 'example.org'),
@@ -218,10 +218,10 @@ class MistakeTest(RemoteCase):
             (('goal',), '`goal` is ambiguous: goal list, goal show'),
         ):
             self.assertEqual((2, message), self.fail(*argv))
-        self.assertEqual([], self.api.asked)
+        self.assertEqual([], self.api.requests)
 
     def test_debug_logs_requests_without_credentials(self):
-        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
+        self.api.responses['GET /v1/goals'] = api_objects.page('goals')
 
         code, _, err = self.call(
             *('--os-auth-type', 'http_basic', '--os-username', 'me'),
@@ -233,17 +233,17 @@ class MistakeTest(RemoteCase):
         self.assertNotIn('SECRET', err)
 
 
-class VersionTest(RemoteCase):
+class MicroversionTest(ApiCommandCase):
     """The latest microversion that both sides know."""
 
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
+        self.api.responses['GET /v1/goals'] = api_objects.page('goals')
 
     def versions(self):
         return [headers['OpenStack-API-Version'] for headers in self.api.headers]
 
-    def test_latest_version_is_requested_first_and_an_earlier_one_of_an_older_api(self):
+    def test_the_latest_version_is_requested_and_older_apis_are_supported(self):
         self.succeed('goal', 'list')
         self.succeed('goal', 'list', '--os-infra-optim-api-version', '1')
 
@@ -251,16 +251,16 @@ class VersionTest(RemoteCase):
         self.api.headers.clear()
         refused = fault(406, 'no')
         refused.headers = {**VERSIONS, 'OpenStack-API-Maximum-Version': '1.4'}
-        self.api.answers['GET /v1/goals'] = [refused, api_objects.page('goals')]
+        self.api.responses['GET /v1/goals'] = [refused, api_objects.page('goals')]
 
         self.succeed('goal', 'list')
 
         self.assertEqual(['infra-optim 1.8', 'infra-optim 1.4'], self.versions())
 
-    def test_a_version_that_was_named_is_the_only_one(self):
+    def test_a_requested_version_is_not_negotiated(self):
         self._set('OS_INFRA_OPTIM_API_VERSION', '1.2')
         self.succeed('goal', 'list')
-        self.api.answers['GET /v1/goals'] = fault(406, 'no')
+        self.api.responses['GET /v1/goals'] = fault(406, 'no')
 
         self.assertEqual(
             (2, 'the API does not support microversion 1.9; it supports 1.0 to 1.8'),
@@ -269,7 +269,7 @@ class VersionTest(RemoteCase):
         self.assertEqual(['infra-optim 1.2', 'infra-optim 1.9'], self.versions())
 
 
-class PagingTest(RemoteCase):
+class PagingTest(ApiCommandCase):
     """A list shows a limited number of rows, and how to get the rest."""
 
     def setUp(self):
@@ -283,7 +283,7 @@ class PagingTest(RemoteCase):
 
     def page(self, begin, query):
         rows = [
-            api_objects.of(api_objects.GOAL, name=name)
+            api_objects.copy_with(api_objects.GOAL, name=name)
             for name in self.names[begin:][:2]
         ]
         page = api_objects.page('goals', *rows)
@@ -295,27 +295,27 @@ class PagingTest(RemoteCase):
             )
         for prefix in ('', '/infra-optim'):
             address = f'GET {prefix}/v1/goals?{query}'.removesuffix('?')
-            self.api.answers[address] = page
+            self.api.responses[address] = page
 
-    def listed(self, *argv):
+    def list_goals(self, *argv):
         code, out, err = self.call('goal', 'list', '-f', 'value', '-c', 'Name', *argv)
         self.assertEqual(0, code, err)
         return ''.join(out.split()), err
 
-    def test_one_page_and_a_word_that_there_are_more_or_so_many(self):
+    def test_one_page_is_printed_with_a_hint_unless_a_limit_is_given(self):
         more = 'watcherlite: these are the first 2; --limit 0 shows all\n'
-        self.assertEqual(('ab', more), self.listed())
+        self.assertEqual(('ab', more), self.list_goals())
         for limit, expected in (
             *(('0', 'abcde'), ('1', 'a'), ('3', 'abc')),
             *(('5', 'abcde'), ('9', 'abcde')),
         ):
-            self.assertEqual((expected, ''), self.listed('--limit', limit))
+            self.assertEqual((expected, ''), self.list_goals('--limit', limit))
 
-    def test_the_mount_of_the_endpoint_is_kept(self):
+    def test_the_path_prefix_of_the_endpoint_is_kept(self):
         for end in ('', '/', '/v1', '/v1/'):
-            self.api.asked.clear()
+            self.api.requests.clear()
 
-            self.listed(
+            self.list_goals(
                 '--limit', '0', '--endpoint', f'{self.api.url}/infra-optim{end}'
             )
 
@@ -325,11 +325,11 @@ class PagingTest(RemoteCase):
                     'GET /infra-optim/v1/goals?limit=2&marker=2',
                     'GET /infra-optim/v1/goals?limit=2&marker=4',
                 ],
-                [asked[0] for asked in self.api.asked],
+                [request[0] for request in self.api.requests],
             )
 
-    def test_next_page_outside_the_api(self):
-        self.api.answers['GET /v1/goals'] = {'goals': [], 'next': 'http://x/other'}
+    def test_a_next_page_outside_the_api_is_rejected(self):
+        self.api.responses['GET /v1/goals'] = {'goals': [], 'next': 'http://x/other'}
 
         code, message = self.fail('goal', 'list', '--limit', '0')
 

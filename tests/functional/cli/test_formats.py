@@ -1,20 +1,20 @@
 """The output of lists and objects in every format."""
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import RemoteCase
+from tests.functional.cli.fake_api import ApiCommandCase
 
 
-class ListTest(RemoteCase):
+class ListFormatTest(ApiCommandCase):
     def setUp(self):
         super().setUp()
-        other = api_objects.of(
+        other = api_objects.copy_with(
             api_objects.GOAL, uuid=api_objects.PLAN_UUID, name='dummy'
         )
-        self.api.answers['GET /v1/goals'] = api_objects.page(
+        self.api.responses['GET /v1/goals'] = api_objects.page(
             'goals', api_objects.GOAL, other
         )
 
-    def test_formats(self):
+    def test_lists_are_printed_in_every_format(self):
         for argv, expected in (
             (
                 '',
@@ -73,15 +73,15 @@ class ListTest(RemoteCase):
         ):
             self.assertEqual(expected, self.succeed(*f'goal list {argv}'.split()), argv)
 
-    def test_unknown_columns_are_reported_with_the_known_ones(self):
+    def test_unknown_columns_are_reported_with_the_valid_columns(self):
         for columns in (('-c', 'nmae'), ('-c', 'UUID', '-c', 'nmae')):
             self.assertEqual(
                 (2, 'unknown column nmae; the columns are UUID, Name, Display name'),
                 self.fail('goal', 'list', *columns),
             )
 
-    def test_details_and_the_headings_of_a_list_without_rows(self):
-        self.api.answers['GET /v1/goals/detail'] = api_objects.page(
+    def test_detailed_and_empty_lists_have_headings(self):
+        self.api.responses['GET /v1/goals/detail'] = api_objects.page(
             'goals', api_objects.GOAL
         )
 
@@ -92,7 +92,7 @@ class ListTest(RemoteCase):
             .split('|')[4]
             .strip(),
         )
-        self.api.answers['GET /v1/goals'] = api_objects.page('goals')
+        self.api.responses['GET /v1/goals'] = api_objects.page('goals')
 
         # Every command accepts the options of configuration files.
         named = ('--config-file', 'x.conf', '--config-dir=y')
@@ -102,12 +102,12 @@ class ListTest(RemoteCase):
         )
 
 
-class ShowTest(RemoteCase):
+class ShowFormatTest(ApiCommandCase):
     def setUp(self):
         super().setUp()
-        self.api.answers['GET /v1/goals/x'] = api_objects.GOAL
+        self.api.responses['GET /v1/goals/x'] = api_objects.GOAL
 
-    def test_formats(self):
+    def test_objects_are_printed_in_every_format(self):
         for argv, expected in (
             (
                 '',
@@ -179,8 +179,8 @@ Server Consolidation
                 expected, self.succeed(*f'goal show x {argv}'.split()), argv
             )
 
-    def test_control_characters_do_not_reach_a_terminal(self):
-        self.api.answers['GET /v1/goals/x'] = api_objects.of(
+    def test_control_characters_are_not_written_to_the_output(self):
+        self.api.responses['GET /v1/goals/x'] = api_objects.copy_with(
             api_objects.GOAL, name='\x1b[2Jgone\rhere'
         )
 
@@ -192,9 +192,9 @@ Server Consolidation
                 self.assertEqual(set(), {'\x1b', '\r'} & set(said))
 
     def test_columns_unknown_to_an_early_version_are_omitted(self):
-        plan = api_objects.of(api_objects.PLAN)
+        plan = api_objects.copy_with(api_objects.PLAN)
         del plan['status_message']
-        self.api.answers[f'GET /v1/action_plans/{api_objects.PLAN_UUID}'] = plan
+        self.api.responses[f'GET /v1/action_plans/{api_objects.PLAN_UUID}'] = plan
 
         out = self.succeed(
             'actionplan', 'show', api_objects.PLAN_UUID, '-f', 'json', '--noindent'

@@ -7,7 +7,7 @@ from watcherlite.cli.state_changes import Change
 
 
 class LiveTreeTest(base.TestCase):
-    def test_last_notes_remain_after_the_table(self):
+    def test_the_last_messages_remain_below_the_table(self):
         out = Lines(terminal=True)
 
         with LiveTree(out, 'Action plan nightly', {}) as progress:

@@ -6,7 +6,7 @@ import threading
 from typing import ClassVar
 
 from tests.functional.api import fixtures as api_fixtures
-from tests.functional.cli.fake_api import RemoteCase
+from tests.functional.cli.fake_api import ApiCommandCase
 from watcherlite.cmd.http_server import HttpServer
 from watcherlite.engine.audits import goal_sync
 
@@ -23,7 +23,7 @@ actions:
 """
 
 
-class WorkingApi(api_fixtures.WorkingApiFixture):
+class ApiWithWorkers(api_fixtures.WorkingApiFixture):
     """The application with workers, and the installed goals and strategies."""
 
     #: Permits lifecycle hooks to reach the servers of the tests.
@@ -34,8 +34,8 @@ class WorkingApi(api_fixtures.WorkingApiFixture):
         goal_sync.sync(runtime.store, runtime.plugins, runtime.clock)
 
 
-class RealApiCase(RemoteCase):
-    fixture = WorkingApi
+class RealApiCase(ApiCommandCase):
+    fixture = ApiWithWorkers
 
     def setUp(self):
         super().setUp()
@@ -54,10 +54,10 @@ class RealApiCase(RemoteCase):
         self._set('WATCHERLITE_ENDPOINT', url)
 
 
-class WithoutAuthenticationTest(RealApiCase):
+class UnauthenticatedApiTest(RealApiCase):
     """Without authentication every user has all rights."""
 
-    def test_a_plan_is_stored_skipped_in_part_started_and_watched(self):
+    def test_a_plan_is_created_started_and_watched_to_its_end(self):
         path = self.file(PLAN)
 
         plan = self.rows('actionplan', 'create', path)
@@ -105,7 +105,7 @@ One or more actions were skipped. Action UUID was skipped by user.
         )
         self.assertEqual(rows[-1:], last)
 
-    def test_installed_plugins(self):
+    def test_installed_plugins_are_listed_and_shown(self):
         goals = self.rows('goal', 'list', '--sort-key', 'Name', '--limit', '3')
         strategies = self.rows('strategy', 'list', '--goal', 'DUMMY')
 
@@ -125,7 +125,7 @@ One or more actions were skipped. Action UUID was skipped by user.
         )
         self.assertEqual([], self.rows('scoringengine', 'list'))
 
-    def test_templates_and_audits(self):
+    def test_templates_and_audits_are_created_updated_and_deleted(self):
         template = self.rows(
             *('audittemplate', 'create', 'weekly', 'dummy', '-s', 'dummy'),
             *('-d', 'Every week.', '-p', 'para1=4.5'),
@@ -152,7 +152,7 @@ One or more actions were skipped. Action UUID was skipped by user.
         self.assertEqual('', self.succeed('audittemplate', 'delete', 'weekly'))
         self.assertEqual([], self.rows('audittemplate', 'list'))
 
-    def test_refusals_are_those_of_the_api(self):
+    def test_errors_of_the_api_are_reported(self):
         path = self.file(PLAN)
         uuid = self.rows('actionplan', 'create', path)['UUID']
         action = self.rows('action', 'list', '--action-plan', uuid)[0]['UUID']
@@ -174,12 +174,12 @@ One or more actions were skipped. Action UUID was skipped by user.
         )
 
 
-class WithPasswordTest(RealApiCase):
+class AuthenticatedApiTest(RealApiCase):
     """Requests require authentication and the roles of the policy."""
 
     fixture = api_fixtures.ReaderApiFixture
 
-    def test_permissions_of_a_reader_and_of_nobody(self):
+    def test_requests_need_authentication_and_the_role_of_the_policy(self):
         code, message = self.fail('goal', 'list')
         self.assertEqual(2, code)
         self.assertIn('authentication at ', message)

@@ -5,7 +5,7 @@ from watcherlite import bootstrap, conf, exceptions
 from watcherlite.cli.local import session
 
 
-class TestFinding(base.TestCase):
+class TestFind(base.TestCase):
     """`--resume`: a uuid, or `last`."""
 
     def setUp(self):
@@ -14,7 +14,7 @@ class TestFinding(base.TestCase):
         self.store = bootstrap.open_store(self.conf)
         self.addCleanup(self.store.close)
 
-    def stored(self, *states):
+    def store_plans(self, *states):
         """Store a plan in each state; return their uuids."""
         found = []
         for state in states:
@@ -22,18 +22,18 @@ class TestFinding(base.TestCase):
             found.append(plan.uuid)
         return found
 
-    def test_the_last_is_the_newest_that_has_not_ended(self):
+    def test_last_is_the_newest_plan_that_has_not_ended(self):
         for states, place in (
             (('PENDING', 'ONGOING', 'SUCCEEDED'), 1),
             (('ONGOING', 'CANCELLING', 'PENDING', 'FAILED'), 2),
             (('CANCELLING', 'CANCELLED', 'RECOMMENDED'), 0),
         ):
-            expected = self.stored(*states)[place]
+            expected = self.store_plans(*states)[place]
 
             self.assertEqual(expected, session.find(self.conf, 'last').uuid)
 
-    def test_there_may_be_none_and_a_uuid_counts_in_any_case(self):
-        uuid, _ = self.stored('SUCCEEDED', 'RECOMMENDED')
+    def test_last_without_unfinished_plans_is_an_error_and_uuids_ignore_case(self):
+        uuid, _ = self.store_plans('SUCCEEDED', 'RECOMMENDED')
 
         error = self.assertRaises(exceptions.NotFound, session.find, self.conf, 'last')
 

@@ -71,8 +71,8 @@ LIST = [
 ]
 
 
-class StartTest(base.TestCase):
-    def call(self, *argv):
+class ImportsTest(base.TestCase):
+    def run_python(self, *argv):
         return subprocess.run(
             [sys.executable, *argv],
             check=True,
@@ -81,39 +81,40 @@ class StartTest(base.TestCase):
             timeout=60,
         )
 
-    def loaded(self, *argv):
+    def imported_modules(self, *argv):
         """Return the modules of watcherlite and the packages that a command loads."""
-        code, ours, others = self.call('-c', LOADED, *argv).stdout.splitlines()
+        code, ours, others = self.run_python('-c', LOADED, *argv).stdout.splitlines()
         self.assertEqual('0', code)
         return ours.split(), others.split()
 
     def test_help_imports_only_required_modules(self):
         for option in ('--help', '--version'):
             self.assertEqual(
-                (HELP, ['autopage', 'cliff', 'stevedore']), self.loaded(option)
+                (HELP, ['autopage', 'cliff', 'stevedore']),
+                self.imported_modules(option),
             )
 
     def test_help_of_a_command_imports_only_required_modules(self):
         self.assertEqual(
             (sorted(HELP + LIST), ['autopage', 'cliff', 'prettytable', 'stevedore']),
-            self.loaded('goal', 'list', '--help'),
+            self.imported_modules('goal', 'list', '--help'),
         )
 
-    def test_no_help_loads_anything_that_takes_long(self):
+    def test_help_of_every_command_imports_no_slow_package(self):
         # `run` reads plans in YAML.
         names = [name.split() for name in main.COMMANDS if name != 'run']
 
-        found = self.call('-c', LOADED_BY_HELP, json.dumps(names)).stdout.split()
+        found = self.run_python('-c', LOADED_BY_HELP, json.dumps(names)).stdout.split()
 
         self.assertEqual(set(), set(HEAVY.split()) & set(found))
         self.assertIn('prettytable', found)
 
-    def test_a_command_of_the_api_loads_nothing_of_the_daemons(self):
+    def test_api_commands_import_no_module_of_the_daemons(self):
         api = self.useFixture(Api())
-        api.answers['GET /v1/goals'] = api_objects.page('goals', api_objects.GOAL)
+        api.responses['GET /v1/goals'] = api_objects.page('goals', api_objects.GOAL)
         self._set('WATCHERLITE_ENDPOINT', api.url)
 
-        ours, others = self.loaded('goal', 'list')
+        ours, others = self.imported_modules('goal', 'list')
 
         parts = {name.split('.')[1] for name in ours}
         self.assertEqual(set(), set(INNER.split()) & parts)

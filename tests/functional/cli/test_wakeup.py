@@ -7,7 +7,7 @@ from watcherlite.cli.wakeup import Wake
 
 
 class WakeTest(base.TestCase):
-    def test_another_thread_wakes_it(self):
+    def test_another_thread_ends_the_wait(self):
         wake = Wake()
         thread = threading.Thread(target=wake.now)
         thread.start()

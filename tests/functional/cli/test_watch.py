@@ -8,7 +8,7 @@ import sys
 import threading
 
 from tests.functional.cli import api_objects
-from tests.functional.cli.fake_api import RemoteCase, Reply, fault, stream
+from tests.functional.cli.fake_api import ApiCommandCase, Reply, fault, stream
 from tests.unit.cli.capturing import Lines
 from watcherlite.cli.commands import plan_watch
 from watcherlite.cli.http import access, client
@@ -24,8 +24,8 @@ END = b'event: end\ndata: {}\n\n'
 ACTIONS = f'action_plan_uuid={PLAN}'
 
 
-def of_plan(sequence, old, new, **values):
-    return api_objects.of(
+def plan_event(sequence, old, new, **values):
+    return api_objects.copy_with(
         api_objects.EVENT,
         sequence=sequence,
         subject='action_plan',
@@ -38,9 +38,9 @@ def of_plan(sequence, old, new, **values):
     )
 
 
-def of_action(sequence, name, old, new, **values):
+def action_event(sequence, name, old, new, **values):
     uuid = PARENT if name == 'drain' else ACTION
-    return api_objects.of(
+    return api_objects.copy_with(
         api_objects.EVENT,
         sequence=sequence,
         action_uuid=uuid,
@@ -52,20 +52,20 @@ def of_action(sequence, name, old, new, **values):
 
 
 #: A plan of two actions, the second of which fails.
-STORY = [
-    of_plan(1, None, 'RECOMMENDED', kind='created'),
-    of_plan(2, 'RECOMMENDED', 'PENDING'),
-    of_plan(3, 'PENDING', 'ONGOING'),
-    of_action(4, 'drain', 'PENDING', 'ONGOING'),
-    of_action(5, 'drain', 'ONGOING', 'SUCCEEDED'),
-    of_action(6, 'rest', 'PENDING', 'ONGOING'),
-    of_action(
+EVENT_SEQUENCE = [
+    plan_event(1, None, 'RECOMMENDED', kind='created'),
+    plan_event(2, 'RECOMMENDED', 'PENDING'),
+    plan_event(3, 'PENDING', 'ONGOING'),
+    action_event(4, 'drain', 'PENDING', 'ONGOING'),
+    action_event(5, 'drain', 'ONGOING', 'SUCCEEDED'),
+    action_event(6, 'rest', 'PENDING', 'ONGOING'),
+    action_event(
         *(7, 'rest', 'ONGOING', 'ONGOING'),
         kind='signalled',
         detail={'signal': 'SUSPEND'},
     ),
-    of_action(8, 'rest', 'ONGOING', 'FAILED', message='it broke'),
-    of_plan(9, 'ONGOING', 'FAILED', message='it broke'),
+    action_event(8, 'rest', 'ONGOING', 'FAILED', message='it broke'),
+    plan_event(9, 'ONGOING', 'FAILED', message='it broke'),
 ]
 LINES = [
     'action plan: RECOMMENDED -> PENDING',
@@ -86,43 +86,44 @@ SUMMARY = [
 ]
 
 
-def sent(*events):
+def encode_stream(*events):
     """Return events as they are in a stream."""
     return ''.join(
         f'id: {event["sequence"]}\ndata: {json.dumps(event)}\n\n' for event in events
     ).encode()
 
 
-class WatchCase(RemoteCase):
+class WatchTestCase(ApiCommandCase):
     def setUp(self):
         super().setUp()
-        self.first = api_objects.of(
+        self.first = api_objects.copy_with(
             api_objects.ACTION, uuid=PARENT, name='drain', parents=[], state='SUCCEEDED'
         )
-        self.second = api_objects.of(
+        self.second = api_objects.copy_with(
             api_objects.ACTION, state='FAILED', status_message='it broke'
         )
         before = [
-            api_objects.of(row, state='PENDING') for row in (self.first, self.second)
+            api_objects.copy_with(row, state='PENDING')
+            for row in (self.first, self.second)
         ]
-        self.plan_ends_after(1)
-        self.detail(f'{ACTIONS}&limit=51', *before)
-        self.detail(f'{ACTIONS}&limit=1000', self.first, self.second)
-        self.detail(f'{ACTIONS}&limit=1000&state=FAILED', self.second)
+        self.fail_plan_after(1)
+        self.answer_with_actions(f'{ACTIONS}&limit=51', *before)
+        self.answer_with_actions(f'{ACTIONS}&limit=1000', self.first, self.second)
+        self.answer_with_actions(f'{ACTIONS}&limit=1000&state=FAILED', self.second)
         self.out, self.err = Lines(), Lines()
         self.waited = []
         self.now = 0.0
 
-    def plan_ends_after(self, requests):
+    def fail_plan_after(self, requests):
         """Let the plan be FAILED from this request on."""
-        plan = api_objects.of(api_objects.PLAN, state='PENDING')
-        failed = api_objects.of(
+        plan = api_objects.copy_with(api_objects.PLAN, state='PENDING')
+        failed = api_objects.copy_with(
             api_objects.PLAN, state='FAILED', status_message='it broke'
         )
-        self.api.answers[PLACE] = [*[plan] * requests, failed]
+        self.api.responses[PLACE] = [*[plan] * requests, failed]
 
-    def detail(self, query, *rows):
-        self.api.answers[f'GET /v1/actions/detail?{query}'] = api_objects.page(
+    def answer_with_actions(self, query, *rows):
+        self.api.responses[f'GET /v1/actions/detail?{query}'] = api_objects.page(
             'actions', *rows, detail=True
         )
 
@@ -141,7 +142,7 @@ class WatchCase(RemoteCase):
             **options,
         ).run()
 
-    def assert_shows_the_story(self):
+    def assert_shows_all_events(self):
         self.watch()
         self.assertEqual([*LINES, *SUMMARY], self.lines[1:])
 
@@ -153,17 +154,21 @@ class WatchCase(RemoteCase):
     def take_requests(self):
         """Return the requests of events: the path, and the last event id."""
         return [
-            (asked[0].removeprefix(EVENTS), headers['Last-Event-ID'])
-            for asked, headers in zip(self.api.asked, self.api.headers, strict=True)
-            if asked[0].startswith(EVENTS)
+            (request[0].removeprefix(EVENTS), headers['Last-Event-ID'])
+            for request, headers in zip(
+                self.api.requests, self.api.headers, strict=True
+            )
+            if request[0].startswith(EVENTS)
         ]
 
 
-class StreamTest(WatchCase):
+class EventStreamTest(WatchTestCase):
     """The API has a stream of events."""
 
     def test_the_whole_story(self):
-        self.api.answers[EVENTS] = stream(b': events follow\n\n', sent(*STORY), END)
+        self.api.responses[EVENTS] = stream(
+            b': events follow\n\n', encode_stream(*EVENT_SEQUENCE), END
+        )
 
         code = self.watch()
 
@@ -179,14 +184,16 @@ class StreamTest(WatchCase):
         self.assertEqual((1, []), (code, self.waited))
         self.assertEqual([('', '0')], self.take_requests())
 
-    def test_a_plan_that_succeeds(self):
-        self.api.answers[PLACE] = [
-            api_objects.of(api_objects.PLAN, name=None),
-            api_objects.of(api_objects.PLAN, name=None, state='SUCCEEDED'),
+    def test_a_succeeded_plan_has_exit_code_0(self):
+        self.api.responses[PLACE] = [
+            api_objects.copy_with(api_objects.PLAN, name=None),
+            api_objects.copy_with(api_objects.PLAN, name=None, state='SUCCEEDED'),
         ]
-        self.api.answers[EVENTS] = stream(sent(of_plan(1, 'ONGOING', 'SUCCEEDED')), END)
-        self.detail(f'{ACTIONS}&limit=51', self.first)
-        self.detail(f'{ACTIONS}&limit=1000', self.first)
+        self.api.responses[EVENTS] = stream(
+            encode_stream(plan_event(1, 'ONGOING', 'SUCCEEDED')), END
+        )
+        self.answer_with_actions(f'{ACTIONS}&limit=51', self.first)
+        self.answer_with_actions(f'{ACTIONS}&limit=1000', self.first)
 
         code = self.watch()
 
@@ -203,33 +210,37 @@ class StreamTest(WatchCase):
             self.lines,
         )
 
-    def test_events_in_pieces_a_broken_stream_or_all_of_them_are_the_whole_story(self):
-        whole = b': \xc3\xa4\r\n' + sent(*STORY) + END
+    def test_chunked_and_interrupted_streams_deliver_all_events(self):
+        whole = b': \xc3\xa4\r\n' + encode_stream(*EVENT_SEQUENCE) + END
         pieces = [whole[i : i + 7] for i in range(0, len(whole), 7)]
         broken = [
-            stream(sent(*STORY[:4]) + b'id: 5\ndata: {"seq'),
+            stream(encode_stream(*EVENT_SEQUENCE[:4]) + b'id: 5\ndata: {"seq'),
             stream(),
             # The API may repeat events before the requested one.
-            stream(sent(*STORY[3:]), END),
+            stream(encode_stream(*EVENT_SEQUENCE[3:]), END),
         ]
         for answers, after, waited in (
             (stream(*pieces), ['0'], []),
             (broken, ['0', '4', '4'], [1.0, 1.0]),
-            ([stream(sent(*STORY)), Reply(None, 204)], ['0', '9'], [1.0]),
+            (
+                [stream(encode_stream(*EVENT_SEQUENCE)), Reply(None, 204)],
+                ['0', '9'],
+                [1.0],
+            ),
         ):
-            self.plan_ends_after(1)
+            self.fail_plan_after(1)
             self.out, self.waited = Lines(), []
-            self.api.asked.clear()
+            self.api.requests.clear()
             self.api.headers.clear()
-            self.api.answers[EVENTS] = answers
+            self.api.responses[EVENTS] = answers
 
-            self.assert_shows_the_story()
+            self.assert_shows_all_events()
             self.assertEqual(
                 [('', sequence) for sequence in after], self.take_requests()
             )
             self.assertEqual(waited, self.waited)
 
-    def test_events_are_shown_when_they_come(self):
+    def test_events_are_printed_as_soon_as_they_arrive(self):
         seen = threading.Event()
 
         class Out(Lines):
@@ -240,20 +251,23 @@ class StreamTest(WatchCase):
 
         def rest():
             # The rest is sent only after the first line has been displayed.
-            return sent(*STORY[2:]) + END if seen.wait(20) else b''
+            return encode_stream(*EVENT_SEQUENCE[2:]) + END if seen.wait(20) else b''
 
         self.out = Out()
-        self.api.answers[EVENTS] = [stream(sent(*STORY[:2]), rest), fault(400, 'Late.')]
-
-        self.assert_shows_the_story()
-
-    def test_short_outage_of_the_api(self):
-        self.api.answers[EVENTS] = [
-            stream(sent(*STORY[:4])),
-            fault(503, 'No database.'),
-            stream(sent(*STORY[4:]), END),
+        self.api.responses[EVENTS] = [
+            stream(encode_stream(*EVENT_SEQUENCE[:2]), rest),
+            fault(400, 'Late.'),
         ]
-        self.api.answers[f'{EVENTS}?after=4&limit=1000'] = fault(503, 'No database.')
+
+        self.assert_shows_all_events()
+
+    def test_a_short_outage_of_the_api_is_tolerated(self):
+        self.api.responses[EVENTS] = [
+            stream(encode_stream(*EVENT_SEQUENCE[:4])),
+            fault(503, 'No database.'),
+            stream(encode_stream(*EVENT_SEQUENCE[4:]), END),
+        ]
+        self.api.responses[f'{EVENTS}?after=4&limit=1000'] = fault(503, 'No database.')
 
         self.watch()
 
@@ -269,9 +283,9 @@ class StreamTest(WatchCase):
             self.lines[1:],
         )
 
-    def test_patience_has_an_end(self):
-        self.api.answers[EVENTS] = fault(503, 'No database.')
-        self.api.answers[f'{EVENTS}?after=0&limit=1000'] = fault(503, 'No database.')
+    def test_a_long_outage_of_the_api_is_an_error(self):
+        self.api.responses[EVENTS] = fault(503, 'No database.')
+        self.api.responses[f'{EVENTS}?after=0&limit=1000'] = fault(503, 'No database.')
 
         error = self.assertRaises(client.exceptions.ApiUnavailable, self.watch)
 
@@ -279,80 +293,83 @@ class StreamTest(WatchCase):
         self.assertEqual(61.0, self.now)
 
 
-class PollTest(WatchCase):
+class EventPollTest(WatchTestCase):
     """Without a stream, the events are polled."""
 
     def page(self, after, *events, **more):
-        self.api.answers[f'{EVENTS}?after={after}&limit=1000'] = {
+        self.api.responses[f'{EVENTS}?after={after}&limit=1000'] = {
             **api_objects.page('events', *events),
             **more,
         }
 
     def test_the_whole_story(self):
-        for refusal in (
+        for response in (
             fault(503, 'As many streams are open as there may be.'),
             fault(406, 'No.'),
             Reply({'events': []}),
         ):
             self.out, self.waited = Lines(), []
             # The plan ends between the second and the third poll.
-            self.plan_ends_after(3)
-            self.api.answers[EVENTS] = refusal
-            self.page(0, *STORY[:4])
+            self.fail_plan_after(3)
+            self.api.responses[EVENTS] = response
+            self.page(0, *EVENT_SEQUENCE[:4])
             self.page(4)
-            self.api.answers[f'{EVENTS}?after=4&limit=1000'] = [
+            self.api.responses[f'{EVENTS}?after=4&limit=1000'] = [
                 api_objects.page('events'),
-                api_objects.page('events', *STORY[4:]),
+                api_objects.page('events', *EVENT_SEQUENCE[4:]),
             ]
 
-            self.assert_shows_the_story()
+            self.assert_shows_all_events()
             self.assertEqual([1.0, 1.0], self.waited)
 
-    def test_pages_are_read_without_waiting(self):
-        self.api.answers[EVENTS] = fault(503, 'No.')
-        self.page(0, *STORY[:8], next='http://x/v1/y')
-        self.page(8, *STORY[8:])
+    def test_pages_are_read_without_delay(self):
+        self.api.responses[EVENTS] = fault(503, 'No.')
+        self.page(0, *EVENT_SEQUENCE[:8], next='http://x/v1/y')
+        self.page(8, *EVENT_SEQUENCE[8:])
 
-        self.assert_shows_the_story()
+        self.assert_shows_all_events()
         self.assertEqual([], self.waited)
 
-    def test_stream_is_retried_after_polls(self):
-        self.plan_ends_after(11)
-        self.api.answers[EVENTS] = [fault(503, 'No.'), stream(sent(*STORY[1:]), END)]
-        self.page(0, STORY[0])
+    def test_the_stream_is_retried_after_several_polls(self):
+        self.fail_plan_after(11)
+        self.api.responses[EVENTS] = [
+            fault(503, 'No.'),
+            stream(encode_stream(*EVENT_SEQUENCE[1:]), END),
+        ]
+        self.page(0, EVENT_SEQUENCE[0])
         self.page(1)
 
-        self.assert_shows_the_story()
+        self.assert_shows_all_events()
         self.assertEqual(
             [('', '0'), ('', '1')], [self.take_requests()[0], self.take_requests()[-1]]
         )
         self.assertEqual(10, len(self.waited))
 
 
-class LargeTest(WatchCase):
+class LargePlanTest(WatchTestCase):
     """A plan of many actions is summarised."""
 
     def setUp(self):
         super().setUp()
         uuids = [f'{i:032x}' for i in range(51)]
         rows = [
-            api_objects.of(api_objects.ACTION, uuid=uuid, state='PENDING')
+            api_objects.copy_with(api_objects.ACTION, uuid=uuid, state='PENDING')
             for uuid in uuids
         ]
-        self.detail(f'{ACTIONS}&limit=51', *rows)
+        self.answer_with_actions(f'{ACTIONS}&limit=51', *rows)
         listed = api_objects.page('actions', *rows)
-        self.api.answers[f'GET /v1/actions?{ACTIONS}&limit=1000'] = listed
+        self.api.responses[f'GET /v1/actions?{ACTIONS}&limit=1000'] = listed
         for state in ('CANCELLED', 'SKIPPED'):
-            self.detail(f'{ACTIONS}&limit=1000&state={state}')
+            self.answer_with_actions(f'{ACTIONS}&limit=1000&state={state}')
         events = [
-            of_action(i, 'a', 'PENDING', 'SUCCEEDED') | {'action_uuid': uuid}
+            action_event(i, 'a', 'PENDING', 'SUCCEEDED') | {'action_uuid': uuid}
             for i, uuid in enumerate(uuids[:50], 1)
         ]
-        last = of_action(51, 'z', 'ONGOING', 'FAILED') | {'action_uuid': uuids[50]}
-        events += [last, of_plan(52, 'ONGOING', 'FAILED')]
-        self.api.answers[EVENTS] = stream(sent(*events), END)
+        last = action_event(51, 'z', 'ONGOING', 'FAILED') | {'action_uuid': uuids[50]}
+        events += [last, plan_event(52, 'ONGOING', 'FAILED')]
+        self.api.responses[EVENTS] = stream(encode_stream(*events), END)
 
-    def test_large_plan_is_counted_and_failures_are_listed(self):
+    def test_a_large_plan_is_summarized_and_its_failures_are_listed(self):
         code = self.watch()
 
         self.assertEqual(
@@ -368,7 +385,7 @@ class LargeTest(WatchCase):
         )
         self.assertEqual(1, code)
 
-    def test_every_change_is_shown_on_demand(self):
+    def test_verbose_shows_every_change_of_a_large_plan(self):
         self.watch(verbose=True)
 
         self.assertEqual(
@@ -378,11 +395,11 @@ class LargeTest(WatchCase):
         )
 
 
-class CommandTest(WatchCase):
+class WatchCommandTest(WatchTestCase):
     """`watcherlite actionplan watch`."""
 
-    def test_the_exit_code_is_that_of_the_plan(self):
-        self.api.answers[EVENTS] = stream(sent(*STORY), END)
+    def test_the_exit_code_is_1_for_a_failed_plan(self):
+        self.api.responses[EVENTS] = stream(encode_stream(*EVENT_SEQUENCE), END)
 
         code, out, err = self.call('actionplan', 'watch', PLAN)
 
@@ -390,9 +407,9 @@ class CommandTest(WatchCase):
         self.assertEqual(SUMMARY, out.splitlines()[-5:])
         self.assertIn('is FAILED: rest: it broke', err)
 
-    def test_ctrl_c_ends_the_watching_and_not_the_plan(self):
+    def test_ctrl_c_ends_the_command_and_not_the_plan(self):
         # The stream breaks off repeatedly, and never ends.
-        self.api.answers[EVENTS] = stream(sent(STORY[1]))
+        self.api.responses[EVENTS] = stream(encode_stream(EVENT_SEQUENCE[1]))
         process = subprocess.Popen(
             [sys.executable, '-m', 'watcherlite.cli.main', 'actionplan', 'watch', PLAN],
             stdout=subprocess.PIPE,
@@ -416,20 +433,25 @@ class CommandTest(WatchCase):
             (process.returncode, out, err),
         )
         self.assertEqual(
-            [], [asked for asked in self.api.asked if not asked[0].startswith('GET')]
+            [],
+            [
+                request
+                for request in self.api.requests
+                if not request[0].startswith('GET')
+            ],
         )
 
-    def test_missing_plan(self):
-        self.api.answers[PLACE] = fault(404, f'ActionPlan {PLAN} could not be found')
+    def test_a_missing_plan_is_reported(self):
+        self.api.responses[PLACE] = fault(404, f'ActionPlan {PLAN} could not be found')
 
         self.assertEqual(
             (2, f'ActionPlan {PLAN} could not be found'),
             self.fail('actionplan', 'watch', PLAN),
         )
 
-    def test_an_api_without_events(self):
-        self.api.answers[EVENTS] = Reply(b'<html>', 404)
-        self.api.answers[f'{EVENTS}?after=0&limit=1000'] = Reply(b'<html>', 404)
+    def test_an_api_without_events_is_reported(self):
+        self.api.responses[EVENTS] = Reply(b'<html>', 404)
+        self.api.responses[f'{EVENTS}?after=0&limit=1000'] = Reply(b'<html>', 404)
 
         code, _, err = self.call('actionplan', 'watch', PLAN)
 
@@ -437,13 +459,13 @@ class CommandTest(WatchCase):
         self.assertIn('events?after=0&limit=1000 was not found', err)
 
 
-class TerminalTest(WatchCase):
+class TerminalOutputTest(WatchTestCase):
     """On a terminal the actions are displayed as a tree."""
 
-    def test_actions_are_below_their_parents(self):
+    def test_a_terminal_shows_actions_below_their_parents(self):
         self.out = Lines(terminal=True)
         self._set('TERM', 'xterm')
-        self.api.answers[EVENTS] = stream(sent(*STORY), END)
+        self.api.responses[EVENTS] = stream(encode_stream(*EVENT_SEQUENCE), END)
 
         self.watch()
 

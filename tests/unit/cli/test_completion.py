@@ -34,11 +34,11 @@ class CompletionTest(base.TestCase):
             words.append('')
         return completion.complete(words, self.parser_of, run)
 
-    def words(self, line):
+    def candidate_words(self, line):
         return [found.word for found in self.complete(line)]
 
-    def test_the_words_of_a_command_one_after_the_other(self):
-        self.assertEqual(['action', 'actionplan'], self.words('act'))
+    def test_commands_are_completed_word_by_word(self):
+        self.assertEqual(['action', 'actionplan'], self.candidate_words('act'))
         self.assertEqual(
             [
                 Candidate('list', 'List the resources of a stack.'),
@@ -54,7 +54,7 @@ class CompletionTest(base.TestCase):
             self.complete('stack resource '),
         )
 
-    def test_options_and_the_choices_of_an_option_and_of_an_argument(self):
+    def test_options_and_choices_are_completed(self):
         for line, words in (
             ('--ver', ['--version']),
             ('--debug aud', ['audit', 'audittemplate']),
@@ -64,9 +64,9 @@ class CompletionTest(base.TestCase):
             ('run --output = j', ['json']),
             ('audit update first a', ['add']),
         ):
-            self.assertEqual(words, self.words(line))
+            self.assertEqual(words, self.candidate_words(line))
 
-    def test_names_and_nested_ones_are_requested_from_the_api_of_the_line(self):
+    def test_names_are_requested_from_the_api_of_the_command_line(self):
         line = '--endpoint http://127.0.0.1:1 stack lock --wait s'
 
         found = self.complete(line, json.dumps(STACKS))
@@ -86,7 +86,7 @@ class CompletionTest(base.TestCase):
         self.assertEqual([Candidate('web', 'CREATE_COMPLETE')], found)
         self.assertTrue(self.listed[1].endswith(" -c 'Resource Status' shop"))
 
-    def test_no_request_for_new_names_or_excess_arguments_and_none_without_answer(self):
+    def test_new_names_and_excess_arguments_have_no_candidates(self):
         for line in ('stack create ', 'cluster create ', 'stack show shop '):
             self.assertEqual([], self.complete(line))
         self.assertEqual([], self.listed)
@@ -94,7 +94,7 @@ class CompletionTest(base.TestCase):
         self.assertEqual([], self.complete('cluster show '))
         self.assertEqual(1, len(self.listed))
 
-    def test_every_collection_is_a_command_with_its_columns(self):
+    def test_every_collection_is_read_by_a_command_with_its_columns(self):
         for found in (
             *completion.FIRST_ARGUMENTS.values(),
             *completion.VALUES.values(),

@@ -5,29 +5,31 @@ from watcherlite.cli import formatting
 from watcherlite.cli.formatting import Column
 
 
-def cell(value, formatter, **options):
+def format_cell(value, formatter, **options):
     (found,) = formatting.cells([Column('A', 'a', **options)], {'a': value}, formatter)
     return found
 
 
 class CellsTest(base.TestCase):
-    def test_formats_with_structure_get_the_value(self):
+    def test_structured_formats_contain_the_value(self):
         for value in (None, True, 1, 1.5, 'x', [], ['a'], {'b': [1]}):
             for formatter in ('json', 'yaml'):
-                self.assertEqual(value, cell(value, formatter, text=str))
+                self.assertEqual(value, format_cell(value, formatter, text=str))
 
-    def test_formats_without_get_json_for_lists_and_objects(self):
+    def test_flat_formats_contain_lists_and_objects_as_json(self):
         for formatter in ('csv', 'value', 'shell'):
             self.assertEqual(
                 ['{"b": [1]}', '[]', True],
-                [cell(value, formatter) for value in ({'b': [1]}, [], True)],
+                [format_cell(value, formatter) for value in ({'b': [1]}, [], True)],
             )
 
     def test_no_format_contains_control_sequences(self):
         for formatter in ('table', 'csv', 'value', 'shell'):
-            self.assertEqual(' [2Ja b\nc', cell('\x1b[2Ja\rb\nc', formatter), formatter)
+            self.assertEqual(
+                ' [2Ja b\nc', format_cell('\x1b[2Ja\rb\nc', formatter), formatter
+            )
 
-    def test_people_get_lines(self):
+    def test_tables_contain_lists_and_objects_as_lines(self):
         for value, expected in (
             (['a', 'b'], 'a\nb'),
             ([], ''),
@@ -37,13 +39,16 @@ class CellsTest(base.TestCase):
             (False, False),
             ('a\tb\x1b[2J\nc', 'a b [2J\nc'),
         ):
-            self.assertEqual(expected, cell(value, 'table'))
+            self.assertEqual(expected, format_cell(value, 'table'))
 
-    def test_null_may_have_a_word(self):
+    def test_null_values_have_the_text_of_their_column(self):
         for formatter in ('table', 'json', 'csv'):
             self.assertEqual(
                 [None, 'auto'],
-                [cell(None, formatter), cell(None, formatter, empty='auto')],
+                [
+                    format_cell(None, formatter),
+                    format_cell(None, formatter, empty='auto'),
+                ],
             )
 
     def test_unknown_fields_have_no_column(self):
@@ -53,7 +58,7 @@ class CellsTest(base.TestCase):
             columns[1:], formatting.supported_columns(columns, {'b': None, 'c': 1})
         )
 
-    def test_indicators_specifications_parameters_and_needs(self):
+    def test_efficacy_properties_and_requirements_are_formatted_as_text(self):
         named = {'name': 'a', 'unit': '%'}
         for call, value, expected in (
             (

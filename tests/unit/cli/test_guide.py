@@ -36,7 +36,7 @@ class GuideTest(base.TestCase):
                 self.assertIn(name, shown)
         self.assertIn('complete >', shown)
 
-    def test_every_example_is_a_command_line(self):
+    def test_every_example_is_a_valid_command_line(self):
         application = main.Application()
         for line in self.lines:
             words = shlex.split(line.partition(' > ')[0].removesuffix(' &'))
@@ -51,7 +51,7 @@ class GuideTest(base.TestCase):
                 self.assertIn(name, main.COMMANDS)
                 found(application, None).get_parser(name).parse_args(rest)
 
-    def test_every_option_and_variable_of_the_connection_is_explained(self):
+    def test_every_connection_option_and_variable_is_documented(self):
         for option in access.OPTIONS:
             if not option.environment or option.names[0] == '--os-auth-url':
                 # These options are common to all OpenStack clients.

@@ -14,11 +14,11 @@ from watcherlite.cmd import exits
 PLAN = b'actions: [{name: a, action_type: nop}]\n'
 
 
-class ReadTest(base.TestCase):
-    def refusal(self, path):
+class ReadPlanTest(base.TestCase):
+    def read_error(self, path):
         return str(self.assertRaises(exceptions.Invalid, input_files.read, str(path)))
 
-    def test_a_file_and_standard_input(self):
+    def test_a_plan_is_read_from_a_file_or_standard_input(self):
         path = self.home / 'plan.yaml'
         path.write_bytes(PLAN)
         stdin = io.TextIOWrapper(io.BytesIO(PLAN))
@@ -46,36 +46,36 @@ class ReadTest(base.TestCase):
 
         self.assertEqual(([('nop', {})], 2), (asked, len(error.problems)))
 
-    def test_problems_in_standard_input_are_placed_there(self):
+    def test_errors_in_standard_input_name_their_line(self):
         stdin = io.TextIOWrapper(io.BytesIO(b'\nactions: 1\n'))
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', stdin))
 
         self.assertEqual(
             'standard input:2: actions: this is a number; it must be a list of actions',
-            self.refusal('-'),
+            self.read_error('-'),
         )
 
-    def test_missing_file_and_directory(self):
+    def test_missing_files_and_directories_are_reported(self):
         for path, text in (
             ('plan.yaml', 'the plan file plan.yaml does not exist'),
             (self.home, f'the plan file {self.home} cannot be read: Is a directory'),
         ):
-            self.assertEqual(text, self.refusal(path))
+            self.assertEqual(text, self.read_error(path))
 
-    def test_a_file_without_end_is_not_read_to_its_end(self):
+    def test_an_endless_file_is_rejected(self):
         if not os.path.exists('/dev/zero') or sys.platform != 'linux':
             self.skipTest('there is no /dev/zero')
 
         self.assertEqual(
             '/dev/zero: is larger than 64 MiB; split the plan',
-            self.refusal('/dev/zero'),
+            self.read_error('/dev/zero'),
         )
 
 
-class SkipsTest(base.TestCase):
+class SkipOptionsTest(base.TestCase):
     NAMES = ('drain', 'restart', 'a=b', 'a=b=c', 'a')
 
-    def test_names_with_and_without_a_reason(self):
+    def test_skip_options_are_names_with_an_optional_reason(self):
         for options, expected in (
             (
                 ['drain', 'restart=not = today'],
@@ -87,7 +87,7 @@ class SkipsTest(base.TestCase):
         ):
             self.assertEqual(expected, input_files.skips(options, self.NAMES))
 
-    def test_unknown_and_repeated_names_are_refused(self):
+    def test_unknown_and_repeated_names_are_rejected(self):
         unknown = "--skip: the plan has no action 'drian'; did you mean drain?"
         for options, text in (
             (['drian'], unknown),

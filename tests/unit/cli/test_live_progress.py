@@ -10,7 +10,7 @@ from watcherlite.cli.state_changes import Change
 
 
 class BranchesTest(base.TestCase):
-    def test_each_node_is_below_the_last_of_its_parents(self):
+    def test_each_node_is_below_its_last_parent(self):
         for parents, lines in (
             (
                 {'a': [], 'b': ['a'], 'c': ['a'], 'd': ['b'], 'e': ['d'], 'f': []},
@@ -26,7 +26,7 @@ class BranchesTest(base.TestCase):
             drawn = [f'{branch}{node}' for node, branch in branches(parents).items()]
             self.assertEqual(lines, drawn)
 
-    def test_a_chain_may_be_long(self):
+    def test_a_chain_of_5000_nodes_does_not_exhaust_the_stack(self):
         chain = {str(i): [str(i - 1)] if i else [] for i in range(5000)}
 
         self.assertEqual(5000, len(branches(chain)))
@@ -51,7 +51,7 @@ class LiveTreeTest(base.TestCase):
     def change(self, action_id, name, old, new, text=''):
         return Change(factories.NOW, action_id, name, 'nop', old, new, text)
 
-    def test_the_actions_of_a_small_plan_stay_in_their_lines(self):
+    def test_actions_of_a_small_plan_keep_their_lines(self):
         progress = self.progress
         progress.record_known(self.change(1, 'drain', None, 'PENDING'))
         progress.record_known(self.change(2, '[bold]evil[/]', None, 'PENDING'))
@@ -70,7 +70,7 @@ class LiveTreeTest(base.TestCase):
             self.visible_lines(),
         )
 
-    def test_a_large_plan_is_a_bar_and_its_last_changes(self):
+    def test_a_large_plan_is_shown_as_a_bar_with_its_last_changes(self):
         plan = factories.make_plan(total=1000, unfinished=400, failed=1, active=8)
         self.progress.show_counts(plan, [self.change(7, 'a7', None, 'FAILED', 'broke')])
 
@@ -83,7 +83,7 @@ class LiveTreeTest(base.TestCase):
         )
         self.assertEqual(f'a7 nop FAILED {self.time} broke', lines[-1])
 
-    def test_actions_are_below_their_parents(self):
+    def test_actions_are_shown_below_their_parents(self):
         self.progress = LiveTree(self.out, 'Action plan x', {'a': [], 'b': ['a']})
         for key, name, new in (
             ('b', 'rest', 'PENDING'),

@@ -23,7 +23,7 @@ class MainTest(base.TestCase):
                 lines[:-2],
             )
 
-    def test_the_commands_are_those_that_users_of_watcher_know_and_our_own(self):
+    def test_the_commands_include_those_of_the_watcher_client(self):
         verbs = {}
         for name in main.COMMANDS:
             noun, _, verb = name.partition(' ')
@@ -67,7 +67,7 @@ class MainTest(base.TestCase):
             {noun: ' '.join(names) for noun, names in verbs.items()},
         )
 
-    def test_every_command_of_the_table_exists_and_has_its_sentence(self):
+    def test_the_help_of_every_command_has_its_description(self):
         for name, (_, sentence) in main.COMMANDS.items():
             code, out, err = self.call(*name.split(), '--help')
 
@@ -76,7 +76,7 @@ class MainTest(base.TestCase):
             self.assertNotEqual('--config-file' in out, '--endpoint' in out, name)
             self.assertIn('--debug', out)
 
-    def test_nothing_shows_the_help_and_is_a_mistake_and_the_version_is_none(self):
+    def test_a_missing_command_is_an_error_and_version_is_none(self):
         code, out, err = self.call()
 
         self.assertEqual((2, ''), (code, out))
@@ -128,7 +128,7 @@ class MainTest(base.TestCase):
             self.assertIn(message, err)
             self.assertTrue(err.startswith('watcherlite: '), err)
 
-    def test_debug_shows_where_a_mistake_was_found(self):
+    def test_debug_shows_the_traceback_of_a_usage_error(self):
         for argv in (['--debug', 'run', 'nowhere'], ['run', 'nowhere', '--debug']):
             code, _, err = self.call(*argv)
 
@@ -171,7 +171,7 @@ class MainTest(base.TestCase):
             out,
         )
 
-    def test_the_help_of_a_command_has_its_own_options_and_an_example_first(self):
+    def test_the_help_of_a_command_starts_with_its_options_and_an_example(self):
         code, out, err = self.call('action', 'update', '--help')
 
         self.assertEqual((0, ''), (code, err))
@@ -187,7 +187,7 @@ class MainTest(base.TestCase):
         )
         self.assertEqual('diagnostics:', titles[-1])
 
-    def test_every_command_has_an_example_that_its_parser_takes(self):
+    def test_every_command_has_an_example_that_its_parser_accepts(self):
         application = main.Application()
 
         self.assertEqual(list(main.COMMANDS), sorted(examples.EXAMPLES))
@@ -199,7 +199,7 @@ class MainTest(base.TestCase):
             arguments = shlex.split(line.removeprefix(f'watcherlite {name}'))
             parser.parse_args(arguments)
 
-    def test_all_formatters_exist(self):
+    def test_every_output_format_is_supported(self):
         for name in ('table', 'json', 'yaml', 'csv'):
             code, out, err = self.call('plugin', 'list', '-o', name)
 

@@ -13,7 +13,7 @@ from watcherlite.cli.output import Output
 
 
 class OutputTest(base.TestCase):
-    def test_lines_are_written_at_once(self):
+    def test_lines_are_written_immediately(self):
         out = Lines()
 
         out.line('one')
@@ -22,7 +22,7 @@ class OutputTest(base.TestCase):
 
         self.assertEqual(['one', '', 'two'], out.lines)
 
-    def test_characters_that_do_not_fit_are_written_as_their_numbers(self):
+    def test_characters_outside_the_encoding_are_escaped(self):
         buffer = io.BytesIO()
         out = Output(io.TextIOWrapper(buffer, encoding='ascii'))
 
@@ -30,7 +30,7 @@ class OutputTest(base.TestCase):
 
         self.assertEqual(b'f\\xfcnf \\ud800\n', buffer.getvalue())
 
-    def test_closed_pipe_does_not_stop_the_writer(self):
+    def test_a_closed_pipe_does_not_stop_the_writer(self):
         read, write = os.pipe()
         os.close(read)
         out = Output(os.fdopen(write, 'w'))
@@ -40,7 +40,7 @@ class OutputTest(base.TestCase):
 
         out.stream.close()
 
-    def test_the_interpreter_does_not_complain_at_its_end_either(self):
+    def test_the_interpreter_reports_no_closed_pipe_at_exit(self):
         code = (
             'import sys; from watcherlite.cli.output import Output\n'
             'out = Output(sys.stdout)\n'
@@ -63,7 +63,7 @@ class OutputTest(base.TestCase):
 
 
 class TerminalTest(base.TestCase):
-    def test_a_terminal_is_one_that_can_do_more_than_a_printer(self):
+    def test_terminals_and_colours_depend_on_term_and_no_color(self):
         for terminal, term, no_color, expected in (
             (False, 'xterm', '', (False, False)),
             (True, 'xterm', '', (True, True)),

@@ -9,7 +9,7 @@ from watcherlite.cli.state_changes import Change
 from watcherlite.states import action_plan as states
 
 
-def change(**values):
+def make_change(**values):
     return Change(
         **{
             'when': factories.NOW,
@@ -32,14 +32,14 @@ class PlainProgressTest(base.TestCase):
         self.progress = PlainProgress(self.out, lambda: self.now)
         self.time = clock_time(factories.NOW)
 
-    def test_a_line_for_each_change_and_each_note(self):
+    def test_each_change_and_each_message_is_one_line(self):
         with self.progress as progress:
-            progress.changed(change(old=None, new='PENDING'))
-            progress.changed(change())
-            progress.changed(change(old=None, text='CANCEL requested'))
+            progress.changed(make_change(old=None, new='PENDING'))
+            progress.changed(make_change())
+            progress.changed(make_change(old=None, text='CANCEL requested'))
             progress.print_message('Cancelling\nnow')
             progress.changed(
-                change(old='ONGOING', new='FAILED', text='two\n  lines\x1b[2J')
+                make_change(old='ONGOING', new='FAILED', text='two\n  lines\x1b[2J')
             )
 
         self.assertEqual(
@@ -52,7 +52,7 @@ class PlainProgressTest(base.TestCase):
             self.out.lines,
         )
 
-    def test_a_large_plan_is_counted_every_few_seconds_and_only_when_it_moves(self):
+    def test_counts_of_a_large_plan_are_printed_at_intervals_if_they_change(self):
         plan = factories.make_plan(total=1000, unfinished=1000)
         for seconds, ended in ((0, 0), (1, 10), (1, 20), (3, 20), (3, 30)):
             self.now += seconds
@@ -82,7 +82,7 @@ class PlainProgressTest(base.TestCase):
             counts(plan),
         )
 
-    def test_times_are_those_of_the_reader(self):
+    def test_times_are_printed_in_the_local_time_zone(self):
         when = datetime.datetime(2026, 7, 1, 12, 0, 1, tzinfo=datetime.UTC)
 
         self.assertEqual(

@@ -8,24 +8,24 @@ from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
 
 
-def shown(event):
+def change_fields(event):
     found = change_of(StoredEvent(1, event, 'uuid-1', 'restart', 'command'))
     return found and (found.name, found.old, found.new, found.text)
 
 
-class ChangeTest(base.TestCase):
+class StoredEventChangeTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.action = factories.make_action(id=7, plan_id=3)
         self.plan = factories.make_plan(id=3)
 
-    def event(self, old, new, **values):
+    def make_event(self, old, new, **values):
         return factories.make_event(
             self.action, old_status=old, new_status=new, **values
         )
 
-    def test_change_has_all_shown_values_and_the_uuid_where_there_is_no_name(self):
-        event = self.event('RUNNING', 'FAILED', message='it broke')
+    def test_a_change_has_the_values_of_its_event_and_a_name_or_uuid(self):
+        event = self.make_event('RUNNING', 'FAILED', message='it broke')
 
         self.assertEqual(
             Change(
@@ -41,7 +41,7 @@ class ChangeTest(base.TestCase):
         )
         self.assertEqual('uuid-1', change_of(StoredEvent(1, event, 'uuid-1')).name)
 
-    def test_states_are_shown_in_the_words_of_the_api(self):
+    def test_states_are_those_of_the_api(self):
         for old, new, started, expected in (
             ('INIT', 'READY', False, None),
             ('WAITING', 'READY', False, None),
@@ -53,11 +53,13 @@ class ChangeTest(base.TestCase):
             ('INIT', 'SKIPPED', False, ('PENDING', 'SKIPPED')),
             ('READY', 'CANCELLED', False, ('PENDING', 'CANCELLED')),
         ):
-            event = self.event(old, new, detail={'started': True} if started else None)
+            event = self.make_event(
+                old, new, detail={'started': True} if started else None
+            )
             expected = expected and ('restart', *expected, '')
-            self.assertEqual(expected, shown(event), (old, new))
+            self.assertEqual(expected, change_fields(event), (old, new))
 
-    def test_signals_messages_and_new_actions_are_shown_and_deletions_are_not(self):
+    def test_signals_messages_and_new_actions_are_changes_and_deletions_are_not(self):
         for kind, old, new, values, expected in (
             (
                 *(events.SIGNALLED, 'RUNNING', 'RUNNING'),
@@ -72,9 +74,11 @@ class ChangeTest(base.TestCase):
             (events.CREATED, None, 'INIT', {}, ('restart', None, 'PENDING', '')),
             (events.DELETED, 'FAILED', 'FAILED', {}, None),
         ):
-            self.assertEqual(expected, shown(self.event(old, new, kind=kind, **values)))
+            self.assertEqual(
+                expected, change_fields(self.make_event(old, new, kind=kind, **values))
+            )
 
-    def test_of_the_plan_only_its_states_are_shown(self):
+    def test_only_state_changes_of_a_plan_are_changes(self):
         for kind, expected in (
             (events.STATE_CHANGED, ('action plan', 'ONGOING', 'FAILED', '')),
             (events.MESSAGE_CHANGED, None),
@@ -88,13 +92,13 @@ class ChangeTest(base.TestCase):
                 new_status='FAILED',
                 message='why',
             )
-            self.assertEqual(expected, shown(event), kind)
+            self.assertEqual(expected, change_fields(event), kind)
 
 
-class ShownTest(base.TestCase):
+class ApiEventChangeTest(base.TestCase):
     """The same for events of the API."""
 
-    def event(self, **values):
+    def make_event(self, **values):
         return {
             'sequence': 1,
             'occurred_at': '2030-01-01T00:00:00+00:00',
@@ -110,7 +114,7 @@ class ShownTest(base.TestCase):
             **values,
         }
 
-    def test_change_has_all_shown_values(self):
+    def test_a_change_has_the_values_of_its_event(self):
         self.assertEqual(
             Change(
                 when=datetime.datetime(2030, 1, 1, tzinfo=datetime.UTC),
@@ -121,10 +125,10 @@ class ShownTest(base.TestCase):
                 new='ONGOING',
                 text='why',
             ),
-            change_of_shown(self.event(message='why')),
+            change_of_shown(self.make_event(message='why')),
         )
 
-    def test_text_of_each_kind(self):
+    def test_each_kind_of_event_has_its_text(self):
         plan = {'subject': 'action_plan', 'action_uuid': None, 'action_name': None}
         for values, expected in (
             ({'new_state': 'PENDING'}, None),
@@ -150,7 +154,7 @@ class ShownTest(base.TestCase):
             ({**plan, 'kind': 'message_changed'}, None),
             ({'kind': 'deleted'}, None),
         ):
-            found = change_of_shown(self.event(**values))
+            found = change_of_shown(self.make_event(**values))
 
             self.assertEqual(
                 expected, found and (found.name, found.old, found.new, found.text)

@@ -16,7 +16,7 @@ class WakeTest(base.TestCase):
 
         wake.wait(60)
 
-    def test_a_wait_ends_by_itself(self):
+    def test_a_wait_ends_after_its_timeout(self):
         Wake().wait(0)
 
 
@@ -30,7 +30,7 @@ class InterruptsTest(base.TestCase):
             for number in (signal.SIGINT, signal.SIGTERM)
         }
 
-    def test_the_first_is_noted_and_the_second_leaves(self):
+    def test_the_first_signal_is_recorded_and_the_second_exits(self):
         with Interrupts(self.wake, self.left.append) as interrupts:
             os.kill(os.getpid(), signal.SIGINT)
             self.wake.wait(60)
@@ -41,7 +41,7 @@ class InterruptsTest(base.TestCase):
 
             self.assertEqual([143], self.left)
 
-    def test_handlers_are_given_back(self):
+    def test_the_signal_handlers_are_restored(self):
         with Interrupts(self.wake, self.left.append):
             self.assertNotEqual(self.before[signal.SIGINT], signal.getsignal(2))
 
@@ -51,7 +51,7 @@ class InterruptsTest(base.TestCase):
 
 
 class InterruptGuardTest(base.TestCase):
-    def test_an_interrupt_that_was_dropped_ends_the_next_wait(self):
+    def test_a_dropped_interrupt_ends_the_next_wait(self):
         slept = []
         with InterruptGuard(slept.append) as guard:
             guard.wait(1)
@@ -62,7 +62,7 @@ class InterruptGuardTest(base.TestCase):
 
         self.assertEqual([1], slept)
 
-    def test_the_handler_is_given_back(self):
+    def test_the_signal_handler_is_restored(self):
         before = signal.getsignal(signal.SIGINT)
         with InterruptGuard():
             self.assertNotEqual(before, signal.getsignal(signal.SIGINT))

@@ -6,18 +6,18 @@ import fixtures
 
 from tests.functional.cli.clusters import cluster_objects as shown
 from tests.functional.cli.clusters.cluster_case import CLUSTER, NODE, ROOT, ClusterCase
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 from tests.unit.cli.capturing import Stream
 
 C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
 
-class ListTest(ClusterCase):
+class ListCommandsTest(ClusterCase):
     """`list` of every noun."""
 
-    def test_columns(self):
-        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': [shown.CLUSTER]}
-        self.api.answers[f'GET {ROOT}/nodes'] = {'nodes': [shown.NODE]}
+    def test_lists_of_clusters_and_nodes_have_the_documented_columns(self):
+        self.api.responses[f'GET {ROOT}/clusters'] = {'clusters': [shown.CLUSTER]}
+        self.api.responses[f'GET {ROOT}/nodes'] = {'nodes': [shown.NODE]}
 
         (few,) = self.rows('cluster', 'list')
         (many,) = self.rows('cluster', 'list', '--long')
@@ -49,7 +49,7 @@ class ListTest(ClusterCase):
             ('web-1', 1, '4711'), (node['Name'], node['Index'], node['Physical ID'])
         )
 
-    def test_requests(self):
+    def test_list_options_become_query_parameters(self):
         nouns = ('clusters', 'nodes', 'actions', 'events', 'receivers', 'profiles')
         empty = {noun: [] for noun in (*nouns, 'policies')}
         for argv, address in (
@@ -70,7 +70,7 @@ class ListTest(ClusterCase):
             ('policy list --name p', 'policies?name=p'),
             ('receiver list --cluster web', 'receivers?cluster_id=web'),
         ):
-            self.api.answers[f'GET {ROOT}/{address}'] = empty
+            self.api.responses[f'GET {ROOT}/{address}'] = empty
 
             self.assertEqual([], self.rows(*argv.split()), argv)
             self.assertEqual([f'GET /{address}'], self.take_queries())
@@ -79,9 +79,9 @@ class ListTest(ClusterCase):
         rows = [{**shown.NODE, 'name': f'n{index}'} for index in range(3)]
         link = [{'rel': 'next', 'href': 'http://h/'}]
         first = f'GET {ROOT}/nodes?limit=1000'
-        self.api.answers[first] = {'nodes': rows[:2], 'links': link}
-        self.api.answers[f'{first}&marker={shown.NODE_ID}'] = {'nodes': rows[2:]}
-        self.api.answers[f'GET {ROOT}/nodes'] = {'nodes': rows[:2], 'links': link}
+        self.api.responses[first] = {'nodes': rows[:2], 'links': link}
+        self.api.responses[f'{first}&marker={shown.NODE_ID}'] = {'nodes': rows[2:]}
+        self.api.responses[f'GET {ROOT}/nodes'] = {'nodes': rows[:2], 'links': link}
 
         every = self.rows('node', 'list', '--limit', '0')
         code, _, err = self.call('node', 'list')
@@ -92,8 +92,8 @@ class ListTest(ClusterCase):
             (code, err),
         )
 
-    def test_an_endpoint_of_another_vocabulary_will_do_and_versions_are_our_own(self):
-        self.api.answers[f'GET {ROOT}/clusters'] = {'clusters': []}
+    def test_endpoints_of_other_apis_are_accepted_with_clustering_versions(self):
+        self.api.responses[f'GET {ROOT}/clusters'] = {'clusters': []}
         for path in (
             *('', '/infra-optim', '/orchestration/v1/mine', '/clustering/v1', '/'),
         ):
@@ -104,11 +104,11 @@ class ListTest(ClusterCase):
             self.assertEqual('clustering 1.15', version)
 
 
-class ShowTest(ClusterCase):
+class ShowCommandsTest(ClusterCase):
     """`show` of every noun."""
 
-    def test_shown_columns(self):
-        self.api.answers |= {
+    def test_show_prints_the_attributes_of_each_object(self):
+        self.api.responses |= {
             f'GET {ROOT}/profiles/server': {'profile': shown.PROFILE},
             f'GET {ROOT}/policies/less': {'policy': shown.POLICY},
             f'GET {ROOT}/receivers/more': {'receiver': shown.RECEIVER},
@@ -131,22 +131,22 @@ class ShowTest(ClusterCase):
 
             self.assertEqual({}, {k: rows[k] for k in found if rows[k] != found[k]})
 
-    def test_times_of_actions_are_read_by_people_and_refusals_have_their_words(self):
+    def test_times_are_iso_8601_and_errors_of_the_api_are_reported(self):
         text = self.succeed('cluster', 'action', 'show', shown.ACTION_ID)
         node = {'node': {**shown.NODE, 'details': {'pid': 4711}}}
-        self.api.answers[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
+        self.api.responses[f'GET {ROOT}/nodes/web-1?show_details=true'] = node
 
         self.assertIn('2030-01-02T03:04:05Z', text)
         self.assertNotIn('1893553445', text)
         found = self.rows('node', 'show', 'web-1', '--details')
         self.assertEqual({'pid': 4711}, found['Details'])
         text = "Multiple results found matching the query criteria 'w'."
-        refused = refusal(400, 'MultipleChoices', text)
-        self.api.answers[f'GET {ROOT}/clusters/w'] = refused
+        refused = error_reply(400, 'MultipleChoices', text)
+        self.api.responses[f'GET {ROOT}/clusters/w'] = refused
         self.assertEqual((2, text), self.fail('cluster', 'show', 'w'))
 
-    def test_types_and_operations(self):
-        self.api.answers |= {
+    def test_types_and_operations_are_listed_and_shown(self):
+        self.api.responses |= {
             f'GET {ROOT}/profile-types': {'profile_types': [shown.PROFILE_TYPE]},
             f'GET {ROOT}/profile-types/t-1.0': {'profile_type': shown.SHOWN_TYPE},
             f'GET {ROOT}/profile-types/t-1.0/ops': {'operations': shown.OPERATIONS},
@@ -173,8 +173,8 @@ class ShowTest(ClusterCase):
             self.rows('profile', 'type', 'ops', 't-1.0'),
         )
 
-    def test_members_and_policies_of_a_cluster(self):
-        self.api.answers |= {
+    def test_policies_and_collected_values_of_a_cluster_are_listed(self):
+        self.api.responses |= {
             f'GET {ROOT}/clusters/web/policies': {'cluster_policies': [shown.BINDING]},
             f'GET {ROOT}/clusters/web/attrs/details.pid': {
                 'cluster_attributes': [{'id': shown.NODE_ID, 'value': 4711}]
@@ -188,10 +188,10 @@ class ShowTest(ClusterCase):
         self.assertEqual([{'ID': shown.NODE_ID, 'Value': 4711}], collected)
 
 
-class ChangingTest(ClusterCase):
+class ModifyingCommandsTest(ClusterCase):
     """`create`, `update` and `delete` of clusters and nodes."""
 
-    def test_created_cluster_has_the_given_attributes(self):
+    def test_cluster_create_sends_the_given_attributes(self):
         self.answer_with_action(f'POST {ROOT}/clusters', {'cluster': shown.CLUSTER})
 
         self.rows(
@@ -226,7 +226,7 @@ class ChangingTest(ClusterCase):
             self.take_requests(),
         )
 
-    def test_only_given_attributes_are_changed(self):
+    def test_update_sends_only_the_given_attributes(self):
         self.answer_with_action(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
         self.answer_with_action(f'PATCH {NODE}', {'node': shown.NODE})
         for argv, line, values in (
@@ -251,11 +251,11 @@ class ChangingTest(ClusterCase):
                 [(f'PATCH {line}', {noun: values})], self.take_requests(), argv
             )
 
-    def test_a_node_is_made_and_something_is_adopted(self):
+    def test_nodes_are_created_and_adopted(self):
         self.answer_with_action(f'POST {ROOT}/nodes', {'node': shown.NODE})
-        self.api.answers[f'POST {ROOT}/nodes/adopt'] = {'node': shown.NODE}
+        self.api.responses[f'POST {ROOT}/nodes/adopt'] = {'node': shown.NODE}
         preview = {'type': 't', 'version': '1.0', 'properties': {'port': 1}}
-        self.api.answers[f'POST {ROOT}/nodes/adopt-preview'] = {
+        self.api.responses[f'POST {ROOT}/nodes/adopt-preview'] = {
             'node_profile': {'node_preview': preview}
         }
 
@@ -279,7 +279,7 @@ class ChangingTest(ClusterCase):
         )
         self.assertEqual({'port': 1}, found['Properties'])
 
-    def test_the_time_of_an_action_is_not_that_of_an_answer(self):
+    def test_timeout_after_the_command_is_the_timeout_of_the_cluster(self):
         """It may be longer than the timeout of a response."""
         self.answer_with_action(f'PATCH {CLUSTER}', {'cluster': shown.CLUSTER})
 
@@ -296,12 +296,12 @@ class ChangingTest(ClusterCase):
             self.fail('--timeout', '0', 'cluster', 'update', 'web', '--timeout', '9'),
         )
 
-    def test_several_are_deleted_and_errors_are_reported(self):
+    def test_delete_continues_after_an_error(self):
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
         self.answer_with_action(f'DELETE {CLUSTER}', Reply(b'null').body)
         self.answer_with_action(f'DELETE {CLUSTER}?force=true', Reply(b'null').body)
         text = "The cluster 'nothing' could not be found."
-        self.api.answers[f'GET {ROOT}/clusters/nothing'] = refusal(
+        self.api.responses[f'GET {ROOT}/clusters/nothing'] = error_reply(
             404, 'ResourceNotFound', text
         )
 

@@ -10,15 +10,15 @@ from tests.functional.cli.clusters.cluster_case import (
     ROOT,
     ClusterCase,
 )
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 
 C, N = f'/clusters/{shown.CLUSTER_ID}', f'/nodes/{shown.NODE_ID}'
 
 
-class ActingTest(ClusterCase):
+class OperationCommandsTest(ClusterCase):
     """The commands that request an action on a cluster or node."""
 
-    def test_requests_for_a_cluster(self):
+    def test_cluster_commands_request_actions(self):
         for line in (
             'actions',
             'actions?wait=true',
@@ -119,10 +119,10 @@ class ActingTest(ClusterCase):
             *('cluster', 'op', 'web', '--operation', 'reboot'),
             *('--params', 'type=SOFT', '--filter', 'role=db'),
         )
-        asked = {'reboot': {'params': {'type': 'SOFT'}, 'filters': {'role': 'db'}}}
-        self.assertEqual([(f'POST {C}/ops', asked)], self.take_requests())
+        body = {'reboot': {'params': {'type': 'SOFT'}, 'filters': {'role': 'db'}}}
+        self.assertEqual([(f'POST {C}/ops', body)], self.take_requests())
 
-    def test_requests_for_a_node(self):
+    def test_node_commands_request_actions(self):
         for line in (f'{NODE}/actions', f'{NODE}/ops', f'{ROOT}/nodes/web-1/actions'):
             self.answer_with_action(f'POST {line}')
         for argv, line, body in (
@@ -157,7 +157,7 @@ class ActingTest(ClusterCase):
 
             self.assertEqual([(line, body)], self.take_requests(), argv)
 
-    def test_inconsistent_options_are_usage_errors_and_conflicts_those_of_the_api(self):
+    def test_invalid_options_send_no_request_and_conflicts_are_reported(self):
         for argv in (
             ['cluster', 'resize', 'web'],
             ['cluster', 'resize', 'web', '--capacity', '1', '--adjustment', '1'],
@@ -174,16 +174,16 @@ class ActingTest(ClusterCase):
             self.assertEqual(2, self.fail(*argv)[0], argv)
             self.assertEqual([], self.take_requests())
         text = "CLUSTER_CHECK for cluster 'x' cannot be completed because it is locked."
-        self.api.answers[f'POST {CLUSTER}/actions'] = refusal(
+        self.api.responses[f'POST {CLUSTER}/actions'] = error_reply(
             409, 'ResourceIsLocked', text
         )
         self.assertEqual((1, text), self.fail('cluster', 'check', 'web'))
 
-    def test_an_action_is_signalled(self):
-        self.api.answers[f'PATCH {ACTION}'] = Reply(None, 202)
-        self.api.answers[f'PATCH {ACTION}?force=true'] = Reply(None, 202)
+    def test_signal_changes_the_status_of_an_action(self):
+        self.api.responses[f'PATCH {ACTION}'] = Reply(None, 202)
+        self.api.responses[f'PATCH {ACTION}?force=true'] = Reply(None, 202)
         line = f'PATCH /actions/{shown.ACTION_ID}'
-        for argv, asked, status in (
+        for argv, expected, status in (
             (['CANCEL'], line, 'CANCELLED'),
             (['SUSPEND'], line, 'SUSPENDED'),
             (['RESUME'], line, 'RUNNING'),
@@ -192,10 +192,10 @@ class ActingTest(ClusterCase):
             self.rows('cluster', 'action', 'signal', shown.ACTION_ID, *argv)
 
             self.assertEqual(
-                [(asked, {'action': {'status': status}})], self.take_requests()
+                [(expected, {'action': {'status': status}})], self.take_requests()
             )
 
-    def test_action_of_any_type_is_requested(self):
+    def test_action_create_requests_an_action_of_any_type(self):
         self.answer_with_action(f'POST {ROOT}/actions', {'action': shown.ACTION})
 
         self.rows(
@@ -225,7 +225,7 @@ class ActingTest(ClusterCase):
         )
 
 
-class WaitingTest(ClusterCase):
+class WaitOptionTest(ClusterCase):
     """--wait."""
 
     def setUp(self):
@@ -233,7 +233,7 @@ class WaitingTest(ClusterCase):
         self.useFixture(fixtures.MonkeyPatch('time.sleep', lambda seconds: None))
         self.answer_with_action(f'POST {CLUSTER}/actions')
 
-    def test_wait_shows_events_and_the_result(self):
+    def test_wait_prints_events_and_the_result(self):
         node = {
             **shown.EVENT,
             'id': 'e2',
@@ -263,13 +263,13 @@ class WaitingTest(ClusterCase):
         self.answer_with_action(f'POST {ROOT}/actions', {'action': shown.ACTION})
         self.answer_polls(f'cluster_id={shown.CLUSTER_ID}', ('SUCCEEDED', []))
         events = f'GET {ROOT}/events?'
-        self.api.answers[f'{events}sort=timestamp%3Adesc&limit=1'] = {
+        self.api.responses[f'{events}sort=timestamp%3Adesc&limit=1'] = {
             'events': [{**shown.EVENT, 'id': 'e0'}]
         }
         line = (
             f'cluster_id={shown.CLUSTER_ID}&sort=timestamp%3Aasc&marker=e0&limit=1000'
         )
-        self.api.answers[f'{events}{line}'] = {
+        self.api.responses[f'{events}{line}'] = {
             'events': [{**shown.EVENT, 'oname': 'later'}]
         }
 
@@ -281,7 +281,7 @@ class WaitingTest(ClusterCase):
             (0, '03:04:05 later CLUSTER_CHECK start Check in progress.\n'), (code, err)
         )
 
-    def test_failure_has_an_exit_code(self):
+    def test_a_failed_or_cancelled_action_has_exit_code_1(self):
         for status in ('FAILED', 'CANCELLED'):
             self.answer_polls(f'cluster_id={shown.CLUSTER_ID}', (status, []))
 
@@ -293,7 +293,7 @@ class WaitingTest(ClusterCase):
                 err,
             )
 
-    def test_of_a_node_its_own_events_are_shown(self):
+    def test_wait_for_a_node_prints_its_own_events(self):
         self.answer_with_action(f'POST {NODE}/actions')
         self.answer_polls(f'oid={shown.NODE_ID}', ('SUCCEEDED', [shown.EVENT]))
 

@@ -39,41 +39,43 @@ class RealClusterCase(RealApiCase):
         path = self.file(PROFILE, 'profile.yaml')
         self.succeed('profile', 'create', 'server', '--spec', path)
 
-    def done(self, *argv):
+    def call_and_wait(self, *argv):
         """Run a command that waits; return the exit code and its messages."""
         code, _, err = self.call(*argv, '--wait')
         return code, err
 
-    def create(self, name, size):
+    def create_cluster(self, name, size):
         """Create a cluster with this size, and wait for it; return it."""
-        code, said = self.done(
+        code, said = self.call_and_wait(
             *('cluster', 'create', name, '--profile', 'server'),
             *('--desired-capacity', str(size)),
         )
         self.assertEqual(0, code, said)
         return self.rows('cluster', 'show', name)
 
-    def members(self, name):
+    def node_statuses(self, name):
         """Return the status of each node of a cluster, by index."""
         rows = self.rows('cluster', 'members', 'list', name)
         return {row['Index']: row['Status'] for row in rows}
 
 
-class LifeTest(RealClusterCase):
+class ClusterLifecycleTest(RealClusterCase):
     """A cluster from its profile to its end."""
 
-    def test_created_scaled_checked_updated_and_deleted(self):
-        made = self.create('life', 2)
-        out, _ = self.done('cluster', 'scale', 'out', 'life')
-        larger = self.members('life')
-        self.done('cluster', 'resize', 'life', '--capacity', '1')
-        smaller = self.members('life')
-        checked, said = self.done('cluster', 'check', 'life')
+    def test_a_cluster_is_created_scaled_checked_updated_and_deleted(self):
+        made = self.create_cluster('life', 2)
+        out, _ = self.call_and_wait('cluster', 'scale', 'out', 'life')
+        larger = self.node_statuses('life')
+        self.call_and_wait('cluster', 'resize', 'life', '--capacity', '1')
+        smaller = self.node_statuses('life')
+        checked, said = self.call_and_wait('cluster', 'check', 'life')
         path = self.file(OTHER, 'other.yaml')
         self.succeed('profile', 'create', 'other', '--spec', path)
-        updated, _ = self.done('cluster', 'update', 'life', '--profile', 'other')
+        updated, _ = self.call_and_wait(
+            'cluster', 'update', 'life', '--profile', 'other'
+        )
         shown = self.rows('cluster', 'show', 'life')
-        deleted, gone = self.done('cluster', 'delete', 'life', '--yes')
+        deleted, gone = self.call_and_wait('cluster', 'delete', 'life', '--yes')
 
         self.assertEqual(('ACTIVE', 2), (made['Status'], len(made['Nodes'])))
         self.assertEqual((0, dict.fromkeys((1, 2, 3), 'ACTIVE')), (out, larger))
@@ -86,58 +88,62 @@ class LifeTest(RealClusterCase):
         self.assertEqual([], self.rows('cluster', 'list'))
         self.assertEqual([], self.rows('node', 'list'))
 
-    def test_a_marked_node_is_recovered(self):
-        self.create('marked', 2)
+    def test_recover_replaces_a_node_marked_as_unhealthy(self):
+        self.create_cluster('marked', 2)
         (first, _) = self.rows('cluster', 'members', 'list', 'marked')
 
         marked = self.rows('node', 'mark-unhealthy', first['ID'], 'it smokes')
-        self.done('cluster', 'check', 'marked')
-        found = self.members('marked')
-        code, _ = self.done('cluster', 'recover', 'marked')
+        self.call_and_wait('cluster', 'check', 'marked')
+        found = self.node_statuses('marked')
+        code, _ = self.call_and_wait('cluster', 'recover', 'marked')
 
         self.assertEqual(
             ('ERROR', 'it smokes'), (marked['Status'], marked['Status Reason'])
         )
         self.assertEqual(['ACTIVE', 'ERROR'], sorted(found.values()))
         self.assertEqual(0, code)
-        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('marked'))
+        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.node_statuses('marked'))
 
-    def test_nodes_come_and_go(self):
-        self.create('team', 0)
+    def test_nodes_are_created_added_replaced_and_removed(self):
+        self.create_cluster('team', 0)
         for name in ('a', 'b'):
-            code, said = self.done('node', 'create', name, '--profile', 'server')
+            code, said = self.call_and_wait(
+                'node', 'create', name, '--profile', 'server'
+            )
             self.assertEqual(0, code, said)
 
-        added, _ = self.done('cluster', 'members', 'add', 'team', 'a')
-        replaced, _ = self.done('cluster', 'members', 'replace', 'team', 'a=b')
+        added, _ = self.call_and_wait('cluster', 'members', 'add', 'team', 'a')
+        replaced, _ = self.call_and_wait('cluster', 'members', 'replace', 'team', 'a=b')
         names = [row['Name'] for row in self.rows('node', 'list', '--cluster', 'team')]
-        self.done('cluster', 'members', 'del', 'team', 'b')
-        self.done('node', 'update', 'a', '--name', 'c', '--tainted')
+        self.call_and_wait('cluster', 'members', 'del', 'team', 'b')
+        self.call_and_wait('node', 'update', 'a', '--name', 'c', '--tainted')
         left = {row['Name']: row['Tainted'] for row in self.rows('node', 'list')}
-        deleted, _ = self.done('node', 'delete', 'c')
+        deleted, _ = self.call_and_wait('node', 'delete', 'c')
 
         self.assertEqual((0, 0, 0), (added, replaced, deleted))
         self.assertEqual(['b'], names)
         self.assertEqual({'b': False, 'c': True}, left)
 
-    def test_a_node_that_waits_for_its_hook_goes_when_it_may(self):
+    def test_lifecycle_complete_ends_the_wait_of_a_deletion(self):
         server = self.useFixture(Server(lambda exchange, _: exchange.answer()))
-        self.create('hooked', 1)
+        self.create_cluster('hooked', 1)
         path = self.file(HOOKED.format(url=server.url), 'hooked.yaml')
         self.succeed('policy', 'create', 'told', '--spec', path)
-        self.done('cluster', 'policy', 'attach', 'hooked', 'told')
+        self.call_and_wait('cluster', 'policy', 'attach', 'hooked', 'told')
         scaled = self.rows('cluster', 'scale', 'in', 'hooked')
         server.wait_until_received()
         token = json.loads(server.received[0].body)['lifecycle_action_token']
-        waits = self.members('hooked')
+        waits = self.node_statuses('hooked')
 
         hook = self.rows('cluster', 'lifecycle', 'complete', 'hooked', token)
 
         self.assertEqual({1: 'ACTIVE'}, waits)
         self.assertEqual((token, 'SUCCEEDED'), (hook['ID'], hook['Status']))
-        self.done('cluster', 'check', 'hooked', '--queue')
+        self.call_and_wait('cluster', 'check', 'hooked', '--queue')
         ended = self.rows('cluster', 'action', 'show', scaled['ID'])
-        self.assertEqual(('SUCCEEDED', {}), (ended['Status'], self.members('hooked')))
+        self.assertEqual(
+            ('SUCCEEDED', {}), (ended['Status'], self.node_statuses('hooked'))
+        )
         code, _, said = self.call(
             *('cluster', 'lifecycle', 'complete', 'hooked', token)
         )
@@ -145,20 +151,26 @@ class LifeTest(RealClusterCase):
         self.assertIn('waits for no lifecycle hook', said)
 
 
-class AroundTest(RealClusterCase):
+class PoliciesReceiversAndActionsTest(RealClusterCase):
     """Policies, receivers, actions, events and types."""
 
-    def test_policy_is_attached_and_detached(self):
-        self.create('ruled', 1)
+    def test_a_policy_is_attached_and_detached(self):
+        self.create_cluster('ruled', 1)
         path = self.file(DELETION, 'deletion.yaml')
         made = self.rows('policy', 'create', 'oldest', '--spec', path)
 
-        attached, said = self.done('cluster', 'policy', 'attach', 'ruled', 'oldest')
-        self.done('cluster', 'policy', 'update', 'ruled', 'oldest', '--disable')
+        attached, said = self.call_and_wait(
+            'cluster', 'policy', 'attach', 'ruled', 'oldest'
+        )
+        self.call_and_wait(
+            'cluster', 'policy', 'update', 'ruled', 'oldest', '--disable'
+        )
         (listed,) = self.rows('cluster', 'policy', 'list', 'ruled')
         bound = self.rows('cluster', 'policy', 'show', 'ruled', 'oldest')
         refused = self.fail('policy', 'delete', 'oldest')
-        detached, _ = self.done('cluster', 'policy', 'detach', 'ruled', 'oldest')
+        detached, _ = self.call_and_wait(
+            'cluster', 'policy', 'detach', 'ruled', 'oldest'
+        )
         self.succeed('policy', 'delete', 'oldest')
 
         self.assertEqual((0, 0), (attached, detached), said)
@@ -167,8 +179,8 @@ class AroundTest(RealClusterCase):
         self.assertEqual(400, bound['Priority'])
         self.assertEqual(1, refused[0])
 
-    def test_receiver_shows_its_url_and_a_cluster_its_actions_and_events(self):
-        cluster = self.create('told', 1)
+    def test_receivers_actions_and_events_are_shown(self):
+        cluster = self.create_cluster('told', 1)
         made = self.rows(
             *('receiver', 'create', 'more', '--cluster', 'told'),
             *('--action', 'CLUSTER_SCALE_OUT', '--param', 'count=2'),
@@ -204,20 +216,20 @@ class AroundTest(RealClusterCase):
             [(row['Action'], row['Status']) for row in events],
         )
 
-    def test_an_action_of_another_type_waits_for_its_time_and_is_cancelled(self):
-        made = self.create('later', 0)
+    def test_a_scheduled_action_is_cancelled(self):
+        made = self.create_cluster('later', 0)
 
-        asked = self.rows(
+        scheduled = self.rows(
             *('cluster', 'action', 'create', 'CLUSTER_CHECK', 'later'),
             *('--not-before', '2100-01-01T00:00:00Z'),
         )
-        cancelled = self.rows('cluster', 'action', 'signal', asked['ID'], 'CANCEL')
+        cancelled = self.rows('cluster', 'action', 'signal', scheduled['ID'], 'CANCEL')
 
-        self.assertEqual(made['ID'], asked['Target'])
-        self.assertEqual('2100-01-01T00:00:00Z', asked['Not Before'])
+        self.assertEqual(made['ID'], scheduled['Target'])
+        self.assertEqual('2100-01-01T00:00:00Z', scheduled['Not Before'])
         self.assertEqual('CANCELLED', cancelled['Status'])
 
-    def test_installed_types(self):
+    def test_installed_types_and_services_are_listed(self):
         profiles = {row['Name'] for row in self.rows('profile', 'type', 'list')}
         policies = {row['Name'] for row in self.rows('policy', 'type', 'list')}
         one = self.rows('profile', 'type', 'show', 'local.process-1.0')
@@ -232,9 +244,9 @@ class AroundTest(RealClusterCase):
         self.assertEqual(['reboot'], [row['Operation'] for row in operations])
         self.assertEqual(['up'], [row['State'] for row in services])
 
-    def test_failures_are_reported_and_refusals_are_those_of_the_api(self):
+    def test_failures_and_errors_of_the_api_are_reported(self):
         self.succeed('profile', 'create', 'broken', '--spec', self.file(BROKEN))
-        code, said = self.done('node', 'create', 'bad', '--profile', 'broken')
+        code, said = self.call_and_wait('node', 'create', 'bad', '--profile', 'broken')
 
         self.assertEqual(1, code)
         self.assertIn('watcherlite: the action node_create_', said)

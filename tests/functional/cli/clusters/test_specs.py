@@ -7,7 +7,7 @@ import fixtures
 
 from tests.functional.cli.clusters import cluster_objects as shown
 from tests.functional.cli.clusters.cluster_case import ROOT, ClusterCase
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 
 SPEC = """\
 type: local.process
@@ -16,21 +16,21 @@ properties: {command: [x]}
 """
 
 
-class SpecTest(ClusterCase):
+class ProfilesAndPoliciesTest(ClusterCase):
     """`profile` and `policy`."""
 
     def setUp(self):
         super().setUp()
         self.spec = self.file(SPEC, 'spec.yaml')
 
-    def test_creation_and_validation(self):
+    def test_specs_are_created_and_validated(self):
         for noun, one, found in (
             ('profiles', 'profile', shown.PROFILE),
             ('policies', 'policy', shown.POLICY),
         ):
             for path in (noun, f'{noun}/validate'):
-                self.api.answers[f'POST {ROOT}/{path}'] = {one: found}
-            self.api.answers[f'PATCH {ROOT}/{noun}/x'] = {one: found}
+                self.api.responses[f'POST {ROOT}/{path}'] = {one: found}
+            self.api.responses[f'PATCH {ROOT}/{noun}/x'] = {one: found}
 
             made = self.rows(one, 'create', 'server', '--spec', self.spec)
             self.rows(one, 'validate', '--spec', self.spec)
@@ -46,8 +46,8 @@ class SpecTest(ClusterCase):
                 self.take_requests(),
             )
 
-    def test_a_profile_has_metadata_and_json_is_yaml(self):
-        self.api.answers[f'POST {ROOT}/profiles'] = {'profile': shown.PROFILE}
+    def test_a_profile_is_created_from_json_with_metadata(self):
+        self.api.responses[f'POST {ROOT}/profiles'] = {'profile': shown.PROFILE}
         path = self.file(json.dumps(shown.SPEC), 'spec.json')
 
         self.rows('profile', 'create', 's', '--spec', path, '--metadata', 'tier=web')
@@ -58,7 +58,7 @@ class SpecTest(ClusterCase):
             (shown.SPEC, {'tier': 'web'}), (found['spec'], found['metadata'])
         )
 
-    def test_invalid_spec_file_is_rejected_locally(self):
+    def test_an_invalid_spec_file_is_rejected_without_a_request(self):
         for text, said in (
             ('- a\n', 'is not a spec'),
             ('a: [\n', 'neither YAML nor JSON'),
@@ -79,8 +79,8 @@ class SpecTest(ClusterCase):
         )
         self.assertEqual([], self.take_requests())
 
-    def test_support_status_is_shown_in_words(self):
-        self.api.answers[f'GET {ROOT}/profile-types'] = {
+    def test_the_support_status_is_formatted_as_text(self):
+        self.api.responses[f'GET {ROOT}/profile-types'] = {
             'profile_types': [
                 shown.PROFILE_TYPE,
                 {
@@ -107,13 +107,13 @@ class SpecTest(ClusterCase):
             shown.PROFILE_TYPE['support_status'], exact[0]['Support Status']
         )
 
-    def test_several_are_deleted_and_used_ones_are_reported(self):
+    def test_delete_continues_after_a_profile_in_use(self):
         text = "The profile 'a' cannot be deleted: it is still used by a node."
         for noun in ('profiles', 'policies', 'receivers'):
-            self.api.answers[f'DELETE {ROOT}/{noun}/a'] = refusal(
+            self.api.responses[f'DELETE {ROOT}/{noun}/a'] = error_reply(
                 409, 'ResourceInUse', text
             )
-            self.api.answers[f'DELETE {ROOT}/{noun}/b'] = Reply(None, 204)
+            self.api.responses[f'DELETE {ROOT}/{noun}/b'] = Reply(None, 204)
             one = {'policies': 'policy'}.get(noun, noun.removesuffix('s'))
 
             code, out, err = self.call(one, 'delete', 'a', 'b')
@@ -127,10 +127,10 @@ class SpecTest(ClusterCase):
 class ReceiverTest(ClusterCase):
     """`receiver`."""
 
-    def test_one_is_created_and_changed(self):
+    def test_a_receiver_is_created_and_updated(self):
         answer = {'receiver': shown.RECEIVER}
-        self.api.answers[f'POST {ROOT}/receivers'] = answer
-        self.api.answers[f'PATCH {ROOT}/receivers/more'] = answer
+        self.api.responses[f'POST {ROOT}/receivers'] = answer
+        self.api.responses[f'PATCH {ROOT}/receivers/more'] = answer
 
         made = self.rows(
             *('receiver', 'create', 'more', '--cluster', 'web'),

@@ -1,6 +1,6 @@
 """The base case of the tests of commands on stacks, with a fake API."""
 
-from tests.functional.cli.fake_api import RemoteCase, Reply
+from tests.functional.cli.fake_api import ApiCommandCase, Reply
 from tests.functional.cli.stacks import stack_objects as shown
 
 #: The paths of all stacks and of one of them.
@@ -16,33 +16,33 @@ resources:
 """
 
 
-class StackCase(RemoteCase):
+class StackCase(ApiCommandCase):
     """Tests in which the stack `web` exists."""
 
     def setUp(self):
         super().setUp()
-        self.api.answers[f'GET {ALL}/web'] = Reply(
+        self.api.responses[f'GET {ALL}/web'] = Reply(
             b'<html>', 302, {'Location': shown.STACK_URL, 'Content-Type': 'text/html'}
         )
-        self.api.answers[f'GET {ALL}/{shown.STACK_ID}'] = self.api.answers[
+        self.api.responses[f'GET {ALL}/{shown.STACK_ID}'] = self.api.responses[
             f'GET {ALL}/web'
         ]
 
     def take_requests(self):
         """Return the requests except for that of the stack; forget them."""
         found = [
-            (asked[0].replace(WEB, 'WEB').replace(ALL, 'ALL'), *asked[1:])
-            for asked in self.api.asked
+            (request[0].replace(WEB, 'WEB').replace(ALL, 'ALL'), *request[1:])
+            for request in self.api.requests
         ]
-        self.api.asked.clear()
+        self.api.requests.clear()
         return [
-            asked
-            for asked in found
-            if asked[0] not in ('GET ALL/web', f'GET ALL/{shown.STACK_ID}')
+            request
+            for request in found
+            if request[0] not in ('GET ALL/web', f'GET ALL/{shown.STACK_ID}')
         ]
 
 
-class ChangingCase(StackCase):
+class ModifyingStackCase(StackCase):
     def setUp(self):
         super().setUp()
         self.motd = f'file://{self.file("hello", "motd")}'
@@ -56,19 +56,19 @@ class ChangingCase(StackCase):
                 }
             },
         }
-        self.api.answers[f'GET {WEB}'] = shown.stack()
+        self.api.responses[f'GET {WEB}'] = shown.stack()
 
-    def answer_polls(self, *looks):
+    def answer_polls(self, *polls):
         """Set the statuses and the events of the stack at each poll."""
-        self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
+        self.api.responses[f'GET {WEB}?resolve_outputs=false'] = [
             shown.stack(stack_status=status, stack_status_reason='why')
-            for status, _ in looks
+            for status, _ in polls
         ]
         query = f'GET {WEB}/events?sort_dir=asc'
         marker = ''
-        for _, events in looks:
+        for _, events in polls:
             for line in (f'{query}{marker}&limit=1000',):
-                self.api.answers.setdefault(line, {'events': events})
+                self.api.responses.setdefault(line, {'events': events})
             if events:
                 marker = f'&marker={events[-1]["id"]}'
-        self.api.answers.setdefault(f'{query}{marker}&limit=1000', {'events': []})
+        self.api.responses.setdefault(f'{query}{marker}&limit=1000', {'events': []})

@@ -5,21 +5,21 @@ import json
 
 import fixtures
 
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 from tests.functional.cli.stacks import stack_objects as shown
-from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ModifyingStackCase
 from tests.unit.cli.capturing import Stream
 
 
-class ActionTest(ChangingCase):
+class StackActionTest(ModifyingStackCase):
     """`stack check`, `suspend`, `resume`, `lock`, `unlock` and `cancel`."""
 
     def setUp(self):
         super().setUp()
-        self.api.answers[f'POST {WEB}/actions'] = Reply(b'null')
+        self.api.responses[f'POST {WEB}/actions'] = Reply(b'null')
         self.answer_polls(('CHECK_IN_PROGRESS', []))
 
-    def test_requests_and_refusals(self):
+    def test_commands_request_actions_and_report_errors(self):
         for argv, body in (
             (['check'], {'check': None}),
             (['suspend'], {'suspend': None}),
@@ -40,11 +40,13 @@ class ActionTest(ChangingCase):
         self.assertIn('all', message)
         self.assertEqual([], self.take_requests())
         text = 'Stack web is locked (LOCK_COMPLETE): CHECK needs an unlock first.'
-        self.api.answers[f'POST {WEB}/actions'] = refusal(409, 'ActionInProgress', text)
+        self.api.responses[f'POST {WEB}/actions'] = error_reply(
+            409, 'ActionInProgress', text
+        )
         self.assertEqual((1, text), self.fail('stack', 'check', 'web'))
 
-    def test_each_waits_for_its_own_end(self):
-        self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
+    def test_wait_ends_with_the_status_of_the_requested_action(self):
+        self.api.responses[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
         for verb in ('check', 'suspend', 'resume', 'lock', 'unlock'):
             for status, code in (
                 (f'{verb.upper()}_COMPLETE', 0),
@@ -57,16 +59,16 @@ class ActionTest(ChangingCase):
                 self.assertEqual(code, found[0], (verb, status, found))
 
 
-class DeleteTest(ChangingCase):
+class StackDeleteTest(ModifyingStackCase):
     """`stack delete`."""
 
     def setUp(self):
         super().setUp()
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', io.StringIO()))
-        self.api.answers[f'DELETE {WEB}'] = Reply(None, 204)
+        self.api.responses[f'DELETE {WEB}'] = Reply(None, 204)
 
-    def test_several_are_deleted_and_errors_are_reported(self):
-        self.api.answers[f'GET {ALL}/nothing'] = refusal(
+    def test_delete_continues_after_an_error(self):
+        self.api.responses[f'GET {ALL}/nothing'] = error_reply(
             404, 'EntityNotFound', 'The Stack (nothing) could not be found.'
         )
 
@@ -78,10 +80,10 @@ class DeleteTest(ChangingCase):
         )
         self.assertEqual([('GET ALL/nothing',), ('DELETE WEB',)], self.take_requests())
 
-    def test_deletion_asks_for_confirmation_on_a_terminal_and_not_in_a_script(self):
+    def test_deletion_asks_for_confirmation_only_on_a_terminal(self):
         self.assertEqual('', self.succeed('stack', 'delete', 'web'))
         self.assertEqual([('DELETE WEB',)], self.take_requests())
-        for answer, code, asked in (
+        for answer, code, requests in (
             ('y\n', 0, [('DELETE WEB',)]),
             ('n\n', 1, []),
             ('', 1, []),
@@ -92,20 +94,20 @@ class DeleteTest(ChangingCase):
 
             self.assertEqual((code, ''), (found, out))
             self.assertTrue(err.startswith('Delete web? [y/N] '), err)
-            self.assertEqual(asked, self.take_requests())
+            self.assertEqual(requests, self.take_requests())
 
     def test_wait_ends_when_the_stack_is_deleted(self):
-        self.api.answers[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
-        gone = refusal(404, 'EntityNotFound', 'gone')
+        self.api.responses[f'GET {WEB}/events?sort_dir=desc&limit=1'] = {'events': []}
+        gone = error_reply(404, 'EntityNotFound', 'gone')
         for last, code in (
             (gone, 0),
             (shown.stack(stack_status='DELETE_COMPLETE'), 0),
             (shown.stack(stack_status='DELETE_FAILED'), 1),
         ):
-            self.api.answers[f'GET {WEB}/events?sort_dir=asc&limit=1000'] = {
+            self.api.responses[f'GET {WEB}/events?sort_dir=asc&limit=1000'] = {
                 'events': []
             }
-            self.api.answers[f'GET {WEB}?resolve_outputs=false'] = [
+            self.api.responses[f'GET {WEB}?resolve_outputs=false'] = [
                 shown.stack(stack_status='DELETE_IN_PROGRESS'),
                 last,
             ]
@@ -115,18 +117,18 @@ class DeleteTest(ChangingCase):
             self.assertEqual(code, found[0], found)
 
 
-class ValidateTest(ChangingCase):
+class TemplateValidateTest(ModifyingStackCase):
     """`stack template validate`."""
 
-    def test_a_template_is_checked_with_all_it_names(self):
+    def test_validate_sends_a_template_with_its_files(self):
         answer = {
             'Description': 'A file.',
             'Parameters': {'size': {'Type': 'Number'}},
             'Environment': {},
         }
         root = '/orchestration/v1/default/validate'
-        self.api.answers[f'POST {root}'] = answer
-        self.api.answers[f'POST {root}?show_nested=true'] = answer
+        self.api.responses[f'POST {root}'] = answer
+        self.api.responses[f'POST {root}?show_nested=true'] = answer
         environment = self.file('parameters: {a: 1}', 'env.yaml')
 
         found = self.rows('stack', 'template', 'validate', '-t', self.template)

@@ -3,18 +3,18 @@
 import _thread
 import signal
 
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 from tests.functional.cli.stacks import stack_objects as shown
-from tests.functional.cli.stacks.stack_case import ALL, WEB, ChangingCase
+from tests.functional.cli.stacks.stack_case import ALL, WEB, ModifyingStackCase
 
 
-class CreateTest(ChangingCase):
+class StackCreateTest(ModifyingStackCase):
     """`stack create`."""
 
     def setUp(self):
         super().setUp()
         made = {'stack': {'id': shown.STACK_ID, 'links': [shown.SELF]}}
-        self.api.answers[f'POST {ALL}'] = Reply(
+        self.api.responses[f'POST {ALL}'] = Reply(
             made, 201, {'Location': shown.STACK_URL}
         )
 
@@ -24,7 +24,7 @@ class CreateTest(ChangingCase):
             *('-f', 'value', '-c', 'Stack Name', '-c', 'Stack Status'),
         )
 
-    def test_a_template_is_sent_with_its_files(self):
+    def test_create_sends_a_template_with_its_files(self):
         found = self.rows('stack', 'create', 'web', '-t', self.template)
 
         self.assertEqual('CREATE_COMPLETE', found['Stack Status'])
@@ -45,7 +45,7 @@ class CreateTest(ChangingCase):
             self.take_requests(),
         )
 
-    def test_all_options(self):
+    def test_create_sends_all_options(self):
         first = self.file('parameters: {a: 1}', 'first.yaml')
         second = self.file('parameters: {a: 2}', 'second.yaml')
         key = self.file('secret', 'key')
@@ -76,7 +76,7 @@ class CreateTest(ChangingCase):
             body,
         )
 
-    def test_wait_shows_events_on_standard_error(self):
+    def test_wait_prints_events_on_standard_error(self):
         self.answer_polls(
             (
                 'CREATE_IN_PROGRESS',
@@ -102,8 +102,8 @@ class CreateTest(ChangingCase):
             err,
         )
 
-    def test_a_failure_that_was_waited_for_is_one_of_the_command(self):
-        self.api.answers[f'GET {WEB}'] = shown.stack(stack_status='CREATE_FAILED')
+    def test_wait_for_a_failed_stack_has_exit_code_1(self):
+        self.api.responses[f'GET {WEB}'] = shown.stack(stack_status='CREATE_FAILED')
         self.answer_polls(('CREATE_FAILED', []))
 
         code, out, err = self.create_and_wait()
@@ -117,7 +117,7 @@ class CreateTest(ChangingCase):
             (code, out, err),
         )
 
-    def test_ctrl_c_ends_the_waiting_and_not_the_stack(self):
+    def test_ctrl_c_ends_the_command_and_not_the_operation(self):
         self.answer_polls(('CREATE_IN_PROGRESS', []))
         # A background job of a shell ignores SIGINT.
         handler = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -136,15 +136,15 @@ class CreateTest(ChangingCase):
                 """Ignore the body."""
 
         line = f'GET {WEB}/events?sort_dir=asc&limit=1000'
-        self.api.answers[line] = Interrupting()
+        self.api.responses[line] = Interrupting()
 
         code, out, err = self.create_and_wait()
 
         self.assertEqual((130, 'web\nCREATE_COMPLETE\n'), (code, out))
         self.assertIn('the operation continues; watcherlite stack show', err)
 
-    def test_dry_run_shows_the_preview(self):
-        self.api.answers[f'POST {ALL}/preview'] = {
+    def test_create_with_dry_run_prints_the_preview(self):
+        self.api.responses[f'POST {ALL}/preview'] = {
             'stack': {
                 'stack_name': 'web',
                 'resources': [
@@ -158,10 +158,10 @@ class CreateTest(ChangingCase):
 
         self.assertIn('| Resources  | motd (Local::File) |', table)
         self.assertEqual(
-            ['POST ALL/preview'], [asked[0] for asked in self.take_requests()]
+            ['POST ALL/preview'], [request[0] for request in self.take_requests()]
         )
 
-    def test_usage_errors_precede_requests_and_refusals_are_those_of_the_api(self):
+    def test_usage_errors_send_no_request_and_errors_of_the_api_are_reported(self):
         words = ('stack', 'create', 'web', '-t')
         twice = self.file('a: 1\na: 2\n', 'twice.yaml')
 
@@ -182,20 +182,20 @@ class CreateTest(ChangingCase):
         )
         self.assertEqual(2, code)
         self.assertIn("--timeout is '0'", message)
-        self.assertEqual([], self.api.asked)
+        self.assertEqual([], self.api.requests)
         for reply, code in (
-            (refusal(409, 'StackExists', 'The Stack (web) already exists.'), 1),
-            (refusal(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
-            (refusal(503, 'HTTPServiceUnavailable', 'Try later.'), 3),
+            (error_reply(409, 'StackExists', 'The Stack (web) already exists.'), 1),
+            (error_reply(400, 'StackValidationFailed', 'resources.motd: wrong'), 2),
+            (error_reply(503, 'HTTPServiceUnavailable', 'Try later.'), 3),
         ):
-            self.api.answers[f'POST {ALL}'] = reply
+            self.api.responses[f'POST {ALL}'] = reply
 
             found, message = self.fail(*words, self.template)
 
             self.assertEqual(code, found)
             self.assertIn(reply.body['error']['message'], message)
 
-    def test_abandoned_stack_is_adopted(self):
+    def test_adopt_sends_the_data_of_an_abandoned_stack(self):
         path = self.file('{"name": "web", "resources": {}}', 'web.json')
 
         self.rows('stack', 'adopt', 'web', '--adopt-file', path)
@@ -212,15 +212,15 @@ class CreateTest(ChangingCase):
         )
 
 
-class UpdateTest(ChangingCase):
+class StackUpdateTest(ModifyingStackCase):
     """`stack update`."""
 
     def setUp(self):
         super().setUp()
         accepted = Reply(b'Accepted.\n', 202, {'Content-Type': 'text/plain'})
-        self.api.answers[f'PUT {WEB}'] = self.api.answers[f'PATCH {WEB}'] = accepted
+        self.api.responses[f'PUT {WEB}'] = self.api.responses[f'PATCH {WEB}'] = accepted
 
-    def test_update_by_a_template_alone(self):
+    def test_update_sends_a_template_with_its_files(self):
         self.rows('stack', 'update', 'web', '-t', self.template)
 
         self.assertEqual(
@@ -238,7 +238,7 @@ class UpdateTest(ChangingCase):
             self.take_requests(),
         )
 
-    def test_omitted_values_are_kept(self):
+    def test_update_with_existing_keeps_omitted_values(self):
         self.rows(
             *('stack', 'update', 'web', '--existing', '--parameter', 'a=1'),
             *('--clear-parameter', 'b', '--clear-parameter', 'c'),
@@ -262,7 +262,7 @@ class UpdateTest(ChangingCase):
         )
         self.assertEqual(True, second[1]['disable_rollback'])
 
-    def test_dry_run_shows_the_changes(self):
+    def test_update_with_dry_run_prints_the_changes(self):
         changes = {
             'unchanged': [{'resource_name': 'a', 'resource_type': 'T'}],
             'updated': [],
@@ -270,10 +270,10 @@ class UpdateTest(ChangingCase):
             'added': [],
             'deleted': [],
         }
-        self.api.answers[f'PUT {WEB}/preview?show_nested=true'] = {
+        self.api.responses[f'PUT {WEB}/preview?show_nested=true'] = {
             'resource_changes': changes
         }
-        self.api.answers[f'PATCH {WEB}/preview'] = {'resource_changes': changes}
+        self.api.responses[f'PATCH {WEB}/preview'] = {'resource_changes': changes}
 
         table = self.succeed(
             *('stack', 'update', 'web', '-t', self.template, '--dry-run'),
@@ -286,15 +286,15 @@ class UpdateTest(ChangingCase):
         self.assertEqual([], found['Added'])
         self.assertEqual(
             ['PUT WEB/preview?show_nested=true', 'PATCH WEB/preview'],
-            [asked[0] for asked in self.take_requests()],
+            [request[0] for request in self.take_requests()],
         )
 
     def test_wait_omits_earlier_events(self):
         last = f'GET {WEB}/events?sort_dir=desc&limit=1'
-        self.api.answers[last] = {'events': [shown.event(7, 'CREATE_COMPLETE')]}
+        self.api.responses[last] = {'events': [shown.event(7, 'CREATE_COMPLETE')]}
         self.answer_polls(('UPDATE_COMPLETE', []))
         news = f'GET {WEB}/events?sort_dir=asc&marker=event-7&limit=1000'
-        self.api.answers[news] = {'events': [shown.event(8, 'UPDATE_COMPLETE')]}
+        self.api.responses[news] = {'events': [shown.event(8, 'UPDATE_COMPLETE')]}
 
         code, _, err = self.call(
             *('stack', 'update', 'web', '-t', self.template, '--wait')
@@ -308,7 +308,7 @@ class UpdateTest(ChangingCase):
             [a[0] for a in self.take_requests()][:2],
         )
 
-    def test_invalid_command_line_sends_no_request(self):
+    def test_usage_errors_of_update_send_no_request(self):
         for argv, said in (
             ([], 'give -t TEMPLATE, --existing, or both'),
             (

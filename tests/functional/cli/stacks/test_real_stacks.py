@@ -34,11 +34,11 @@ outputs:
   said: {value: {get_attr: [inner, said]}}
 """
 #: The maximum number of polls of a stack.
-LOOKS = 500
+MAX_POLLS = 500
 
 
 class RealStackCase(RealApiCase):
-    def create(self, name, *argv, template=TEMPLATE):
+    def create_stack(self, name, *argv, template=TEMPLATE):
         """Create a stack, and wait for it; return it."""
         path = self.file(template, f'{name}.yaml')
         words = ('stack', 'create', name, '-t', path, '--wait', '-f', 'json')
@@ -46,19 +46,19 @@ class RealStackCase(RealApiCase):
         self.assertEqual(0, code, err)
         return self.rows('stack', 'show', name)
 
-    def done(self, *argv):
+    def call_and_wait(self, *argv):
         """Run a command that waits; return the exit code and its last message."""
         code, _, err = self.call(*argv, '--wait')
         return code, err.strip().splitlines()[-1].partition(' ')[2]
 
     def wait_for_other_status(self, status, name):
         """Poll a stack until its status changes; each poll is a request."""
-        for _ in range(LOOKS):
+        for _ in range(MAX_POLLS):
             if self.rows('stack', 'show', name)['Stack Status'] != status:
                 return
         raise AssertionError(f'{name} stays {status}')
 
-    def resources(self, name):
+    def resource_states(self, name):
         """Return the status and the physical id of each resource, by name."""
         return {
             row['Resource Name']: (row['Resource Status'], row['Physical Resource ID'])
@@ -66,19 +66,19 @@ class RealStackCase(RealApiCase):
         }
 
 
-class LifeTest(RealStackCase):
+class StackLifecycleTest(RealStackCase):
     """A stack from its template to its end."""
 
-    def test_created_shown_updated_and_deleted(self):
-        made = self.create('life', '--parameter', 'value=hi', '--tags', 'blue')
-        before = self.resources('life')
+    def test_a_stack_is_created_shown_updated_and_deleted(self):
+        made = self.create_stack('life', '--parameter', 'value=hi', '--tags', 'blue')
+        before = self.resource_states('life')
         listed = self.rows('stack', 'list', '--tags', 'blue')
         said = self.rows('stack', 'output', 'show', 'life', 'said')
-        updated = self.done(
+        updated = self.call_and_wait(
             *('stack', 'update', 'life', '--existing', '--parameter', 'value=bye')
         )
-        after = self.resources('life')
-        deleted = self.done('stack', 'delete', 'life', '--yes')
+        after = self.resource_states('life')
+        deleted = self.call_and_wait('stack', 'delete', 'life', '--yes')
 
         self.assertEqual('CREATE_COMPLETE', made['Stack Status'])
         self.assertEqual([made['ID']], [row['ID'] for row in listed])
@@ -93,14 +93,14 @@ class LifeTest(RealStackCase):
         shown = self.rows('stack', 'list', '--deleted')
         self.assertEqual(['DELETE_COMPLETE'], [row['Stack Status'] for row in shown])
 
-    def test_nested_templates_and_files_come_with_it(self):
+    def test_a_stack_is_created_with_nested_templates_and_files(self):
         self.file(TEMPLATE, 'inner.yaml')
         self.file('from a file', 'text')
         environment = self.file(
             'resource_registry: {"My::Inner": inner.yaml}', 'types.env'
         )
 
-        self.create('outer', '-e', environment, template=OUTER)
+        self.create_stack('outer', '-e', environment, template=OUTER)
         said = self.rows('stack', 'output', 'list', 'outer', '--long')
         rows = self.rows('stack', 'resource', 'list', 'outer', '-n', '2')
         nested = self.rows('stack', 'list', '--nested')
@@ -113,7 +113,7 @@ class LifeTest(RealStackCase):
         self.assertEqual(2, len(nested))
         self.assertEqual(2, len({event['Stack Name'] for event in events}))
 
-    def test_checked_and_previewed_before_anything_is_made(self):
+    def test_validate_and_dry_run_create_no_stack(self):
         path = self.file(TEMPLATE)
 
         found = self.rows('stack', 'template', 'validate', '-t', path)
@@ -129,39 +129,39 @@ class LifeTest(RealStackCase):
         )
         self.assertEqual([], self.rows('stack', 'list'))
 
-    def test_abandoned_and_adopted_and_a_failed_one_is_reported(self):
+    def test_a_stack_is_abandoned_and_adopted_and_failures_are_reported(self):
         path = self.file(FAILING)
-        code, message = self.done('stack', 'create', 'failing', '-t', path)
+        code, message = self.call_and_wait('stack', 'create', 'failing', '-t', path)
 
         self.assertEqual(1, code)
         self.assertIn('the stack failing is CREATE_FAILED: ', message)
-        self.create('left')
-        before = self.resources('left')
+        self.create_stack('left')
+        before = self.resource_states('left')
         path = str(self.home / 'left.json')
 
         self.succeed('stack', 'abandon', 'left', '--output-file', path)
-        code, _ = self.done('stack', 'adopt', 'again', '--adopt-file', path)
+        code, _ = self.call_and_wait('stack', 'adopt', 'again', '--adopt-file', path)
 
         self.assertEqual(0, code)
         self.assertEqual(
             {name: row[1] for name, row in before.items()},
-            {name: row[1] for name, row in self.resources('again').items()},
+            {name: row[1] for name, row in self.resource_states('again').items()},
         )
 
 
-class MaintenanceTest(RealStackCase):
+class StackMaintenanceTest(RealStackCase):
     """Suspension, health marks and locks."""
 
-    def test_suspended_resumed_checked_locked_refused_and_unlocked(self):
-        self.create('kept')
+    def test_a_stack_is_suspended_resumed_checked_locked_and_unlocked(self):
+        self.create_stack('kept')
 
         for verb in ('suspend', 'resume', 'check'):
-            code, last = self.done('stack', verb, 'kept')
+            code, last = self.call_and_wait('stack', verb, 'kept')
 
             self.assertEqual(0, code)
             self.assertIn(f'kept {verb.upper()}_COMPLETE', last)
 
-        locked = self.done('stack', 'lock', 'kept', '--level', 'stacks')
+        locked = self.call_and_wait('stack', 'lock', 'kept', '--level', 'stacks')
         shown = self.rows('stack', 'show', 'kept')
         refusals = [self.fail('stack', verb, 'kept') for verb in ('check', 'suspend')]
         refusals.append(self.fail('stack', 'update', 'kept', '--existing'))
@@ -169,7 +169,7 @@ class MaintenanceTest(RealStackCase):
             self.fail('stack', 'resource', 'mark-unhealthy', 'kept', 'keep')
         )
         deleted = self.fail('stack', 'delete', '--yes', 'kept')
-        unlocked = self.done('stack', 'unlock', 'kept')
+        unlocked = self.call_and_wait('stack', 'unlock', 'kept')
         again = self.fail('stack', 'unlock', 'kept')
 
         self.assertEqual(0, locked[0])
@@ -183,17 +183,17 @@ class MaintenanceTest(RealStackCase):
         self.assertEqual(0, unlocked[0])
         self.assertEqual(1, again[0])
 
-    def test_marked_and_replaced_by_the_next_update_and_refused_as_the_api_does(self):
-        self.create('marked')
-        before = self.resources('marked')
+    def test_an_update_replaces_a_resource_marked_as_unhealthy(self):
+        self.create_stack('marked')
+        before = self.resource_states('marked')
 
         words = ('stack', 'resource', 'mark-unhealthy', 'marked', 'keep')
         self.rows(*words)
         reset = self.rows(*words, '--reset', 'it is well')
         marked = self.rows(*words, 'it is slow')
         preview = self.rows('stack', 'update', 'marked', '--existing', '--dry-run')
-        self.done('stack', 'update', 'marked', '--existing')
-        after = self.resources('marked')
+        self.call_and_wait('stack', 'update', 'marked', '--existing')
+        after = self.resource_states('marked')
 
         self.assertEqual(
             [('CHECK_COMPLETE', 'it is well'), ('CHECK_FAILED', 'it is slow')],
@@ -225,14 +225,14 @@ class MaintenanceTest(RealStackCase):
             2, self.fail('stack', 'resource', 'show', 'marked', 'nothing')[0]
         )
 
-    def test_events_are_listed_and_an_update_is_cancelled(self):
+    def test_an_update_is_cancelled_and_events_are_listed(self):
         path = self.file(SLOW, 'slow.yaml')
         self.succeed('stack', 'create', 'slow', '-t', path)
 
         cancelled = self.rows('stack', 'cancel', 'slow', '--no-rollback')
         self.wait_for_other_status('CREATE_IN_PROGRESS', 'slow')
         other = self.file(TEMPLATE, 'other.yaml')
-        code, last = self.done('stack', 'update', 'slow', '-t', other)
+        code, last = self.call_and_wait('stack', 'update', 'slow', '-t', other)
         listed = self.rows('stack', 'event', 'list', 'slow')
 
         self.assertTrue(cancelled['Stack Status'].startswith('CREATE_'))

@@ -2,18 +2,18 @@
 
 import json
 
-from tests.functional.cli.fake_api import Reply, refusal
+from tests.functional.cli.fake_api import Reply, error_reply
 from tests.functional.cli.stacks import stack_objects as shown
 from tests.functional.cli.stacks.stack_case import ALL, WEB, StackCase
 
 
-class ListTest(StackCase):
+class StackListTest(StackCase):
     """`stack list`."""
 
-    def test_columns_and_formats(self):
-        self.api.answers[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
+    def test_lists_have_columns_and_formats(self):
+        self.api.responses[f'GET {ALL}'] = {'stacks': [shown.LISTED]}
         everywhere = f'GET {ALL}?global_tenant=true'
-        self.api.answers[everywhere] = {'stacks': [shown.LISTED]}
+        self.api.responses[everywhere] = {'stacks': [shown.LISTED]}
 
         (few,) = self.rows('stack', 'list')
         (many,) = self.rows('stack', 'list', '--long')
@@ -50,7 +50,7 @@ class ListTest(StackCase):
             self.assertEqual(text, self.succeed('stack', 'list', '-f', form, *columns))
         self.assertIn('| web ', self.succeed('stack', 'list'))
 
-    def test_filters_are_those_of_the_api(self):
+    def test_filters_become_query_parameters(self):
         for argv, query in (
             (['--name', 'web'], 'name=web'),
             (['--id', 'x'], 'id=x'),
@@ -70,17 +70,17 @@ class ListTest(StackCase):
             (['--limit', '3'], 'limit=3'),
         ):
             line = f'GET {ALL}?{query}'
-            self.api.answers[line] = {'stacks': []}
+            self.api.responses[line] = {'stacks': []}
 
             self.assertEqual([], self.rows('stack', 'list', *argv))
 
-            self.assertEqual((line,), self.api.asked[-1])
+            self.assertEqual((line,), self.api.requests[-1])
 
-    def test_pages(self):
+    def test_list_reads_the_requested_pages(self):
         more = [{'href': 'http://elsewhere/', 'rel': 'next'}]
         first = {'stacks': [{**shown.LISTED, 'id': 'a'}], 'links': more}
-        self.api.answers[f'GET {ALL}'] = first
-        self.api.answers[f'GET {ALL}?marker=a'] = {
+        self.api.responses[f'GET {ALL}'] = first
+        self.api.responses[f'GET {ALL}?marker=a'] = {
             'stacks': [{**shown.LISTED, 'id': 'b'}]
         }
 
@@ -95,9 +95,9 @@ class ListTest(StackCase):
         )
         self.assertEqual('a\nb\n', everything)
 
-    def test_the_project_is_that_of_the_option_or_of_the_endpoint(self):
+    def test_the_project_comes_from_the_option_or_the_endpoint(self):
         path = '/orchestration/v1/mine/stacks'
-        self.api.answers[f'GET {path}'] = {'stacks': []}
+        self.api.responses[f'GET {path}'] = {'stacks': []}
 
         self.rows('stack', 'list', '--project', 'mine')
         self.rows(
@@ -106,14 +106,14 @@ class ListTest(StackCase):
         self._set('OS_PROJECT_ID', 'mine')
         self.rows('stack', 'list')
 
-        self.assertEqual([(f'GET {path}',)] * 3, self.api.asked)
+        self.assertEqual([(f'GET {path}',)] * 3, self.api.requests)
 
 
-class ShowTest(StackCase):
+class StackShowTest(StackCase):
     """`stack show` and its outputs."""
 
-    def test_a_stack_is_found_by_its_name_and_shown_without_outputs_if_wanted(self):
-        self.api.answers[f'GET {WEB}'] = shown.stack()
+    def test_show_finds_a_stack_by_name_with_or_without_outputs(self):
+        self.api.responses[f'GET {WEB}'] = shown.stack()
 
         found = self.rows('stack', 'show', 'web')
         table = self.succeed('stack', 'show', 'web')
@@ -149,39 +149,43 @@ class ShowTest(StackCase):
         ):
             self.assertIn(f'| {text} ', table)
         short = {k: v for k, v in shown.STACK.items() if k != 'outputs'}
-        self.api.answers[f'GET {WEB}?resolve_outputs=false'] = {'stack': short}
+        self.api.responses[f'GET {WEB}?resolve_outputs=false'] = {'stack': short}
         found = self.rows('stack', 'show', 'web', '--no-resolve-outputs')
         self.assertNotIn('Outputs', found)
 
-    def test_missing_stack_and_foreign_server_are_reported(self):
+    def test_missing_stacks_and_unexpected_servers_are_reported(self):
         text = 'The Stack (nothing) could not be found.'
-        self.api.answers[f'GET {ALL}/nothing'] = refusal(404, 'EntityNotFound', text)
-        self.api.answers[f'GET {WEB}'] = {'goals': []}
+        self.api.responses[f'GET {ALL}/nothing'] = error_reply(
+            404, 'EntityNotFound', text
+        )
+        self.api.responses[f'GET {WEB}'] = {'goals': []}
 
         self.assertEqual((2, text), self.fail('stack', 'show', 'nothing'))
         code, message = self.fail('stack', 'show', 'web')
         self.assertEqual(2, code)
         self.assertIn('is not the orchestration API of watcherlite', message)
 
-    def test_stack_with_a_reserved_name_is_found_in_the_list(self):
-        self.api.answers[f'GET {ALL}/detail'] = {'stacks': []}
+    def test_a_stack_with_a_reserved_name_is_found_in_the_list(self):
+        self.api.responses[f'GET {ALL}/detail'] = {'stacks': []}
         line = f'GET {ALL}?name=detail&limit=1'
-        self.api.answers[line] = {'stacks': [{**shown.LISTED, 'stack_name': 'detail'}]}
+        self.api.responses[line] = {
+            'stacks': [{**shown.LISTED, 'stack_name': 'detail'}]
+        }
         place = f'{ALL}/detail/{shown.STACK_ID}'
-        self.api.answers[f'GET {place}'] = shown.stack(stack_name='detail')
+        self.api.responses[f'GET {place}'] = shown.stack(stack_name='detail')
 
         self.assertEqual('detail', self.rows('stack', 'show', 'detail')['Stack Name'])
-        self.api.answers[line] = {'stacks': []}
+        self.api.responses[line] = {'stacks': []}
         self.assertEqual(2, self.fail('stack', 'show', 'detail')[0])
 
-    def test_outputs(self):
+    def test_outputs_are_listed_and_shown(self):
         keys = [
             {'output_key': o['output_key'], 'description': o['description']}
             for o in shown.STACK['outputs']
         ]
-        self.api.answers[f'GET {WEB}/outputs'] = {'outputs': keys}
-        self.api.answers[f'GET {WEB}'] = shown.stack()
-        self.api.answers[f'GET {WEB}/outputs/ports'] = {
+        self.api.responses[f'GET {WEB}/outputs'] = {'outputs': keys}
+        self.api.responses[f'GET {WEB}'] = shown.stack()
+        self.api.responses[f'GET {WEB}/outputs/ports'] = {
             'output': shown.STACK['outputs'][1]
         }
 
@@ -206,10 +210,10 @@ class ShowTest(StackCase):
         )
 
 
-class EventTest(StackCase):
+class StackEventTest(StackCase):
     """`stack event list`."""
 
-    def test_columns_and_filters(self):
+    def test_events_have_columns_and_filters(self):
         for argv, query in (
             ([], 'events?sort_dir=asc'),
             (['--sort-dir', 'desc'], 'events?sort_dir=desc'),
@@ -218,11 +222,11 @@ class EventTest(StackCase):
             (['--resource', 'server'], 'resources/server/events?sort_dir=asc'),
         ):
             line = f'GET {WEB}/{query}'
-            self.api.answers[line] = {'events': [shown.EVENT]}
+            self.api.responses[line] = {'events': [shown.EVENT]}
 
             (found,) = self.rows('stack', 'event', 'list', 'web', *argv)
 
-            self.assertEqual((line,), self.api.asked[-1])
+            self.assertEqual((line,), self.api.requests[-1])
             self.assertEqual(
                 {
                     'Time': '2030-01-02T03:04:05Z',
@@ -235,23 +239,23 @@ class EventTest(StackCase):
             )
         # Events of nested stacks name their stack.
         line = f'GET {WEB}/events?sort_dir=asc&nested_depth=2'
-        self.api.answers[line] = {'events': [shown.EVENT]}
+        self.api.responses[line] = {'events': [shown.EVENT]}
         (found,) = self.rows(
             *('stack', 'event', 'list', 'web', '--nested-depth', '2', '--long')
         )
-        self.assertEqual((line,), self.api.asked[-1])
+        self.assertEqual((line,), self.api.requests[-1])
         self.assertEqual(
             ('web', '4711'), (found['Stack Name'], found['Physical Resource ID'])
         )
 
-    def test_all_pages_or_no_events(self):
+    def test_event_list_reads_all_pages(self):
         # Those of the service itself have no initiator.
         many = [{**shown.EVENT, 'id': str(n), 'initiator': None} for n in range(1000)]
         place = f'GET {WEB}/events?sort_dir=asc&limit=1000'
-        self.api.answers[place] = {'events': many}
-        self.api.answers[f'{place}&marker=999'] = {'events': many[:2]}
+        self.api.responses[place] = {'events': many}
+        self.api.responses[f'{place}&marker=999'] = {'events': many[:2]}
 
-        self.api.answers[f'GET {WEB}/events?sort_dir=asc'] = {'events': []}
+        self.api.responses[f'GET {WEB}/events?sort_dir=asc'] = {'events': []}
 
         rows = self.rows('stack', 'event', 'list', 'web', '--limit', '0')
 
@@ -259,10 +263,10 @@ class EventTest(StackCase):
         self.assertEqual([], self.rows('stack', 'event', 'list', 'web'))
 
 
-class ResourceTest(StackCase):
+class StackResourceTest(StackCase):
     """`stack resource`."""
 
-    def test_list(self):
+    def test_resources_are_listed(self):
         for argv, query in (
             ([], ''),
             (['--name', 'server'], '?name=server'),
@@ -272,11 +276,11 @@ class ResourceTest(StackCase):
             (['--physical-id', '4711'], '?physical_resource_id=4711'),
         ):
             line = f'GET {WEB}/resources{query}'
-            self.api.answers[line] = {'resources': [shown.RESOURCE]}
+            self.api.responses[line] = {'resources': [shown.RESOURCE]}
 
             (found,) = self.rows('stack', 'resource', 'list', 'web', *argv)
 
-            self.assertEqual((line,), self.api.asked[-1])
+            self.assertEqual((line,), self.api.requests[-1])
             self.assertEqual(
                 {
                     'Resource Name': 'server',
@@ -289,7 +293,7 @@ class ResourceTest(StackCase):
             )
         # Resources of nested stacks name their stack.
         inner = {**shown.RESOURCE, 'parent_resource': 'group'}
-        self.api.answers[f'GET {WEB}/resources?nested_depth=1'] = {
+        self.api.responses[f'GET {WEB}/resources?nested_depth=1'] = {
             'resources': [shown.RESOURCE, inner]
         }
         rows = self.rows(*('stack', 'resource', 'list', 'web', '-n', '1', '--long'))
@@ -298,13 +302,13 @@ class ResourceTest(StackCase):
             [(row['Stack Name'], row['Parent Resource']) for row in rows],
         )
 
-    def test_show_and_metadata(self):
+    def test_a_resource_and_its_metadata_are_shown(self):
         place = f'GET {WEB}/resources/server'
-        self.api.answers[place] = {'resource': shown.DETAILED_RESOURCE}
-        self.api.answers[f'{place}?with_attr=a&with_attr=b'] = {
+        self.api.responses[place] = {'resource': shown.DETAILED_RESOURCE}
+        self.api.responses[f'{place}?with_attr=a&with_attr=b'] = {
             'resource': {**shown.DETAILED_RESOURCE, 'attributes': {'a': 1, 'b': 2}}
         }
-        self.api.answers[f'{place}/metadata'] = {'metadata': {'x': 1}}
+        self.api.responses[f'{place}/metadata'] = {'metadata': {'x': 1}}
         words = ('stack', 'resource', 'show', 'web', 'server')
 
         found = self.rows(*words)
@@ -320,10 +324,10 @@ class ResourceTest(StackCase):
             self.rows('stack', 'resource', 'metadata', 'web', 'server'),
         )
 
-    def test_mark_unhealthy_or_the_conflict_has_the_text_of_the_api(self):
+    def test_mark_unhealthy_sends_the_reason_and_reports_conflicts(self):
         place = f'{WEB}/resources/server'
-        self.api.answers[f'PATCH {place}'] = Reply(b'null')
-        self.api.answers[f'GET {place}'] = {
+        self.api.responses[f'PATCH {place}'] = Reply(b'null')
+        self.api.responses[f'GET {place}'] = {
             'resource': {**shown.DETAILED_RESOURCE, 'resource_status': 'CHECK_FAILED'}
         }
         words = ('stack', 'resource', 'mark-unhealthy', 'web', 'server')
@@ -346,13 +350,13 @@ class ResourceTest(StackCase):
                 self.take_requests(),
             )
         text = 'Stack web already has an action (UPDATE) in progress.'
-        self.api.answers[f'PATCH {WEB}/resources/server'] = refusal(
+        self.api.responses[f'PATCH {WEB}/resources/server'] = error_reply(
             409, 'ActionInProgress', text
         )
         self.assertEqual((1, text), self.fail(*words))
 
-    def test_signal(self):
-        self.api.answers[f'POST {WEB}/resources/server/signal'] = Reply(b'null')
+    def test_a_resource_is_signalled_with_data(self):
+        self.api.responses[f'POST {WEB}/resources/server/signal'] = Reply(b'null')
         path = self.file('{"a": 1}', 'data.json')
         words = ('stack', 'resource', 'signal', 'web', 'server')
 
@@ -368,16 +372,18 @@ class ResourceTest(StackCase):
         self.assertIn('invalid JSON', self.fail(*words, '--data', '{a')[1])
         self.assertEqual([], self.take_requests())
 
-    def test_types(self):
+    def test_resource_types_are_listed_and_shown(self):
         root = '/orchestration/v1/default/resource_types'
         one = {'resource_type': 'OS::Heat::None', 'description': 'Nothing.'}
-        self.api.answers[f'GET {root}?with_description=true'] = {
+        self.api.responses[f'GET {root}?with_description=true'] = {
             'resource_types': [one]
         }
-        self.api.answers[f'GET {root}?with_description=true&name=Local'] = {
+        self.api.responses[f'GET {root}?with_description=true&name=Local'] = {
             'resource_types': []
         }
-        self.api.answers[f'GET {root}/OS%3A%3AHeat%3A%3ANone?with_description=true'] = {
+        self.api.responses[
+            f'GET {root}/OS%3A%3AHeat%3A%3ANone?with_description=true'
+        ] = {
             **one,
             'properties': {'p': {'type': 'string'}},
             'attributes': {},
@@ -401,20 +407,20 @@ class ResourceTest(StackCase):
         )
 
 
-class ContentsTest(StackCase):
+class StackContentsTest(StackCase):
     """The content of a stack, and its failed resources."""
 
-    def test_its_template_and_environment_are_shown_as_yaml_or_json(self):
+    def test_the_template_and_the_environment_are_printed_as_yaml_or_json(self):
         for noun in ('template', 'environment'):
             found = {'b': {'x': 1}, 'a': ['\u017e']}
-            self.api.answers[f'GET {WEB}/{noun}'] = found
+            self.api.responses[f'GET {WEB}/{noun}'] = found
             words = ('stack', noun, 'show', 'web')
 
             self.assertEqual('b:\n  x: 1\na:\n- \u017e\n', self.succeed(*words))
             self.assertEqual(found, json.loads(self.succeed(*words, '-f', 'json')))
 
-    def test_export_file_is_private(self):
-        self.api.answers[f'GET {WEB}/export'] = {'name': 'web', 'resources': {}}
+    def test_an_exported_file_is_readable_only_by_its_owner(self):
+        self.api.responses[f'GET {WEB}/export'] = {'name': 'web', 'resources': {}}
         path = self.home / 'web.json'
 
         printed = self.succeed('stack', 'export', 'web')
@@ -424,7 +430,7 @@ class ContentsTest(StackCase):
         self.assertEqual(printed, path.read_text())
         self.assertEqual(0o600, path.stat().st_mode & 0o777)
 
-    def test_failures_are_listed_with_the_path_to_them(self):
+    def test_failed_resources_are_listed_with_their_paths(self):
         def row(name, status, stack, nested=None):
             links = [{'rel': 'stack', 'href': stack}]
             if nested is not None:
@@ -437,7 +443,7 @@ class ContentsTest(StackCase):
                 'links': links,
             }
 
-        self.api.answers[f'GET {WEB}/resources?nested_depth=100'] = {
+        self.api.responses[f'GET {WEB}/resources?nested_depth=100'] = {
             'resources': [
                 row('g', 'CREATE_FAILED', 'web', 'inner'),
                 row('h', 'CHECK_FAILED', 'web', 'other'),
@@ -461,8 +467,8 @@ class ContentsTest(StackCase):
         )
 
 
-class AbandonTest(StackCase):
-    def test_abandon_prints_or_writes_the_adoption_data_unless_it_is_refused(self):
+class StackAbandonTest(StackCase):
+    def test_abandon_prints_or_writes_the_adoption_data(self):
         words = ('stack', 'abandon', 'web')
         path = self.file('before', 'web.json')
         written = (*words, '--output-file', path)
@@ -472,12 +478,14 @@ class AbandonTest(StackCase):
         self.assertIn('cannot be written: No such file or directory', message)
         self.assertEqual([], self.take_requests())
 
-        self.api.answers[f'DELETE {WEB}/abandon'] = refusal(409, 'Conflict', 'Locked.')
+        self.api.responses[f'DELETE {WEB}/abandon'] = error_reply(
+            409, 'Conflict', 'Locked.'
+        )
         self.assertEqual((1, 'Locked.'), self.fail(*written))
         self.assertEqual('before', (self.home / 'web.json').read_text())
 
         found = {'name': 'web', 'resources': {}}
-        self.api.answers[f'DELETE {WEB}/abandon'] = found
+        self.api.responses[f'DELETE {WEB}/abandon'] = found
         printed = self.succeed(*words)
         self.assertEqual(('', found), (self.succeed(*written), json.loads(printed)))
         self.assertEqual(printed, (self.home / 'web.json').read_text())

@@ -4,36 +4,36 @@ from tests import base
 from tests.unit.cli.capturing import Lines
 
 
-class Script:
+class ScriptedApi:
     """A scripted API.
 
-    :param looks: (status, events) of each poll, or an error to raise; the last one is
+    :param polls: (status, events) of each poll, or an error to raise; the last one is
         repeated
     """
 
-    def __init__(self, *looks):
-        self.looks = list(looks)
-        self.asked = []
+    def __init__(self, *polls):
+        self.polls = list(polls)
+        self.queries = []
         self.events = []
 
-    def look(self):
+    def next_status(self):
         """Return the next status."""
-        look = self.looks.pop(0) if len(self.looks) > 1 else self.looks[0]
-        if isinstance(look, Exception):
-            raise look
-        status, self.events = look
+        poll = self.polls.pop(0) if len(self.polls) > 1 else self.polls[0]
+        if isinstance(poll, Exception):
+            raise poll
+        status, self.events = poll
         return status
 
-    def take_events(self, *asked):
+    def take_events(self, *query):
         """Return the events of the last poll, once."""
-        self.asked.append(asked)
+        self.queries.append(query)
         found, self.events = self.events, []
         if isinstance(found, Exception):
             raise found
         return found
 
 
-class PollCase(base.TestCase):
+class PollTestCase(base.TestCase):
     def setUp(self):
         super().setUp()
         self.now = 0.0
@@ -44,6 +44,6 @@ class PollCase(base.TestCase):
         self.waits.append(round(seconds, 3))
         self.now += seconds
 
-    def times(self):
+    def clock_options(self):
         """Return the arguments for the clock of a poll."""
         return {'wait': self.wait, 'monotonic': lambda: self.now}

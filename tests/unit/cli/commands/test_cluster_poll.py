@@ -10,7 +10,7 @@ from watcherlite.cli.commands.poll import MANY
 ABOUT = {'cluster_id': 'c'}
 
 
-def event(number, name='web', otype='CLUSTER', level='20', status='end'):
+def make_event(number, name='web', otype='CLUSTER', level='20', status='end'):
     return {
         'id': f'event-{number}',
         'timestamp': '2030-01-01T01:02:03Z',
@@ -23,33 +23,33 @@ def event(number, name='web', otype='CLUSTER', level='20', status='end'):
     }
 
 
-class Script(poll_case.Script):
+class ScriptedApi(poll_case.ScriptedApi):
     def get(self, noun, identity):
-        return {'name': identity, 'status': self.look(), 'noun': noun}
+        return {'name': identity, 'status': self.next_status(), 'noun': noun}
 
-    def events_after(self, about, marker):
-        return self.take_events(about, marker)
+    def events_after(self, event_filter, marker):
+        return self.take_events(event_filter, marker)
 
 
-class ClusterPollTest(poll_case.PollCase):
+class ClusterPollTest(poll_case.PollTestCase):
     def follow(self, script, **options):
         cluster_poll = ClusterPoll(
-            *(script, 'a', ABOUT, self.err), **self.times(), **options
+            *(script, 'a', ABOUT, self.err), **self.clock_options(), **options
         )
         return cluster_poll.wait_for_end()
 
     def test_events_after_the_marker_are_shown_once(self):
-        script = Script(
+        script = ScriptedApi(
             ('READY', []),
-            ('RUNNING', [event(1, status='start')]),
-            ('SUCCEEDED', [event(2, 'web-1', 'NODE'), event(3)]),
+            ('RUNNING', [make_event(1, status='start')]),
+            ('SUCCEEDED', [make_event(2, 'web-1', 'NODE'), make_event(3)]),
         )
 
         found = self.follow(script, marker='event-0')
 
         self.assertEqual(('actions', 'SUCCEEDED'), (found['noun'], found['status']))
         self.assertEqual(
-            [(ABOUT, 'event-0'), (ABOUT, 'event-0'), (ABOUT, 'event-1')], script.asked
+            [(ABOUT, 'event-0'), (ABOUT, 'event-0'), (ABOUT, 'event-1')], script.queries
         )
         self.assertEqual(
             [
@@ -60,14 +60,20 @@ class ClusterPollTest(poll_case.PollCase):
             self.err.lines,
         )
 
-    def test_reasons_of_other_actions_are_not_shown(self):
+    def test_status_reasons_of_other_actions_are_not_shown(self):
         found = [
-            {**event(1), 'status_reason': 'CLUSTER_CREATE: number of active nodes'},
-            {**event(2), 'status_reason': 'CLUSTER_CHECK: number of active nodes'},
-            {**event(3, status='error'), 'status_reason': 'Failed: CLUSTER_RESIZE: no'},
+            {
+                **make_event(1),
+                'status_reason': 'CLUSTER_CREATE: number of active nodes',
+            },
+            {**make_event(2), 'status_reason': 'CLUSTER_CHECK: number of active nodes'},
+            {
+                **make_event(3, status='error'),
+                'status_reason': 'Failed: CLUSTER_RESIZE: no',
+            },
         ]
 
-        self.follow(Script(('SUCCEEDED', found)))
+        self.follow(ScriptedApi(('SUCCEEDED', found)))
 
         self.assertEqual(
             [
@@ -79,29 +85,29 @@ class ClusterPollTest(poll_case.PollCase):
         )
 
     def test_events_of_many_nodes_are_omitted_unless_errors(self):
-        nodes = [event(n, f'n{n}', 'NODE') for n in range(MANY + 9)]
-        failed = event(999, 'bad', 'NODE', '40', 'error')
+        nodes = [make_event(n, f'n{n}', 'NODE') for n in range(MANY + 9)]
+        failed = make_event(999, 'bad', 'NODE', '40', 'error')
 
-        self.follow(Script(('SUCCEEDED', [*nodes, failed, event(1000)])))
+        self.follow(ScriptedApi(('SUCCEEDED', [*nodes, failed, make_event(1000)])))
         few = list(self.err.lines)
         self.err = Lines()
-        self.follow(Script(('SUCCEEDED', nodes)), verbose=True)
+        self.follow(ScriptedApi(('SUCCEEDED', nodes)), verbose=True)
 
         self.assertEqual(MANY + 3, len(few))
         self.assertIn('bad', few[-3])
         self.assertEqual('9 more events are not shown; --verbose shows all', few[-1])
         self.assertEqual(MANY + 9, len(self.err.lines))
 
-    def test_missing_events_of_a_deleted_subject_are_no_error(self):
+    def test_missing_events_of_a_deleted_cluster_are_no_error(self):
         for error in (exceptions.NotFound('gone'), exceptions.Invalid('gone')):
-            script = Script(('SUCCEEDED', error))
+            script = ScriptedApi(('SUCCEEDED', error))
 
             self.assertEqual('SUCCEEDED', self.follow(script)['status'])
             self.assertEqual([], self.err.lines)
 
 
-class CodeTest(base.TestCase):
-    def test_exit_code_is_zero_only_for_succeeded_actions(self):
+class ExitCodeTest(base.TestCase):
+    def test_the_exit_code_is_zero_only_for_succeeded_actions(self):
         action = {'name': 'cluster_check_1', 'status_reason': 'late'}
         cluster_poll = ClusterPoll(None, 'a', ABOUT, Lines())
 

@@ -11,7 +11,7 @@ from watcherlite.cli.commands.stacks.stack_command import StackPoll
 PLACE = Place('web', 'uuid')
 
 
-def event(number, status, name='a', physical='x', reason='state changed'):
+def make_event(number, status, name='a', physical='x', reason='state changed'):
     return {
         'id': f'event-{number}',
         'event_time': '2030-01-01T01:02:03Z',
@@ -22,43 +22,43 @@ def event(number, status, name='a', physical='x', reason='state changed'):
     }
 
 
-class Script(poll_case.Script):
+class ScriptedApi(poll_case.ScriptedApi):
     def show(self, place, outputs):
-        return {'stack_status': self.look(), 'outputs': outputs}
+        return {'stack_status': self.next_status(), 'outputs': outputs}
 
     def events_after(self, place, marker):
         return self.take_events(marker)
 
 
-class StackPollTest(poll_case.PollCase):
+class StackPollTest(poll_case.PollTestCase):
     def follow(self, script, **options):
         stack_poll = StackPoll(
-            script, PLACE, 'UPDATE', self.err, **self.times(), **options
+            script, PLACE, 'UPDATE', self.err, **self.clock_options(), **options
         )
         return stack_poll.wait_for_end()
 
     def test_events_after_the_marker_are_shown_once(self):
         going = 'UPDATE_IN_PROGRESS'
-        script = Script(
-            (going, [event(1, going, 'web', 'uuid', '\x1b[2J')]),
+        script = ScriptedApi(
+            (going, [make_event(1, going, 'web', 'uuid', '\x1b[2J')]),
             (going, []),
-            ('UPDATE_COMPLETE', [event(2, 'UPDATE_COMPLETE', 'web', 'uuid', '')]),
+            ('UPDATE_COMPLETE', [make_event(2, 'UPDATE_COMPLETE', 'web', 'uuid', '')]),
         )
 
         found = self.follow(script, marker='event-0')
 
         self.assertEqual({'stack_status': 'UPDATE_COMPLETE', 'outputs': False}, found)
-        self.assertEqual([('event-0',), ('event-1',), ('event-1',)], script.asked)
+        self.assertEqual([('event-0',), ('event-1',), ('event-1',)], script.queries)
         self.assertEqual(
             ['01:02:03 web UPDATE_IN_PROGRESS [2J', '01:02:03 web UPDATE_COMPLETE'],
             self.err.lines,
         )
 
-    def test_interval_grows_without_events(self):
+    def test_the_poll_interval_grows_without_events(self):
         quiet = [('CHECK_IN_PROGRESS', [])] * 12
-        script = Script(
+        script = ScriptedApi(
             *quiet,
-            ('CHECK_IN_PROGRESS', [event(1, 'CHECK_COMPLETE')]),
+            ('CHECK_IN_PROGRESS', [make_event(1, 'CHECK_COMPLETE')]),
             ('CHECK_COMPLETE', []),
         )
 
@@ -69,13 +69,13 @@ class StackPollTest(poll_case.PollCase):
         self.assertEqual(poll.FIRST, self.waits[-1])
 
     def test_events_of_many_resources_are_omitted_unless_errors_or_verbose(self):
-        many = [event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
-        failed = event(60, 'CREATE_FAILED', 'r60', reason='no room')
-        own = event(61, 'CREATE_FAILED', 'web', 'uuid', reason='r60: no room')
+        many = [make_event(n, 'CREATE_COMPLETE', f'r{n}') for n in range(60)]
+        failed = make_event(60, 'CREATE_FAILED', 'r60', reason='no room')
+        own = make_event(61, 'CREATE_FAILED', 'web', 'uuid', reason='r60: no room')
 
-        self.follow(Script(('CREATE_FAILED', [*many, failed, own])))
+        self.follow(ScriptedApi(('CREATE_FAILED', [*many, failed, own])))
         few, self.err = self.err.lines, Lines()
-        self.follow(Script(('CREATE_COMPLETE', many)), verbose=True)
+        self.follow(ScriptedApi(('CREATE_COMPLETE', many)), verbose=True)
 
         self.assertEqual(50, sum('COMPLETE' in line for line in few))
         self.assertEqual(
@@ -88,27 +88,27 @@ class StackPollTest(poll_case.PollCase):
         )
         self.assertEqual(60, len(self.err.lines))
 
-    def test_deleted_stack_has_ended(self):
-        script = Script(('DELETE_IN_PROGRESS', []), exceptions.NotFound('gone'))
+    def test_a_deleted_stack_ends_the_poll(self):
+        script = ScriptedApi(('DELETE_IN_PROGRESS', []), exceptions.NotFound('gone'))
 
         self.assertIsNone(self.follow(script))
 
     def test_only_a_short_outage_of_the_api_is_tolerated(self):
         away = exceptions.ApiUnavailable('nobody')
 
-        self.follow(Script(away, away, ('CREATE_COMPLETE', [])))
+        self.follow(ScriptedApi(away, away, ('CREATE_COMPLETE', [])))
         self.assertEqual(
             ['waiting for the API: nobody', 'the API is available again'],
             self.err.lines,
         )
 
         self.now = 0.0
-        self.assertRaises(exceptions.ApiUnavailable, self.follow, Script(away))
+        self.assertRaises(exceptions.ApiUnavailable, self.follow, ScriptedApi(away))
         self.assertGreater(self.now, poll.PATIENCE)
 
 
-class CodeTest(base.TestCase):
-    def test_exit_code_is_zero_only_for_the_requested_state(self):
+class ExitCodeTest(base.TestCase):
+    def test_the_exit_code_is_zero_only_for_the_requested_state(self):
         for action, stack, found in (
             ('CREATE', {'stack_status': 'CREATE_COMPLETE'}, (0, '')),
             (

@@ -14,7 +14,7 @@ from watcherlite.domain.templates import document
 HEAD = 'heat_template_version: 2021-04-16\n'
 
 
-class CollectionTest(base.TestCase):
+class TemplateFilesTest(base.TestCase):
     def setUp(self):
         super().setUp()
         self.collection = FileCollection()
@@ -34,12 +34,12 @@ class CollectionTest(base.TestCase):
     def template(self, text, name='stack.yaml'):
         return self.collection.template(self.file(name, text))
 
-    def refusal(self, call, *args):
+    def error_of(self, call, *args):
         return str(self.assertRaises(exceptions.Invalid, call, *args)).replace(
             str(self.home), 'HOME'
         )
 
-    def test_templates_and_files_that_name_nothing_are_sent_as_they_are(self):
+    def test_templates_without_references_are_sent_unchanged(self):
         nothing = f'{HEAD}# so\nresources: {{a: {{type: "OS::Heat::None"}}}}\n'
         other = '# heat_template_version: none\ntype: a.yaml   # a comment\n'
         binary = base64.encodebytes(b'\xff\x00').decode()
@@ -59,7 +59,7 @@ class CollectionTest(base.TestCase):
         self.assertEqual(nothing, self.template(nothing))
         self.assertEqual({}, self.collection.files)
 
-    def test_files_are_found_beside_the_template_and_get_absolute_names(self):
+    def test_relative_names_of_files_become_absolute_urls(self):
         self.file('in/motd', 'hello')
 
         found = self.template(
@@ -112,7 +112,7 @@ resources:
             files,
         )
 
-    def test_template_used_as_text_is_sent_as_template_and_may_name_itself(self):
+    def test_templates_in_get_file_are_sent_with_their_files_even_if_recursive(self):
         self.file('in/leaf.yaml', HEAD)
         self.file('in/inner.yaml', f'{HEAD}resources: {{x: {{type: leaf.yaml}}}}')
         itself = self.file(
@@ -129,7 +129,7 @@ resources:
             sent = json.loads(self.collection.files[self.url(name)])
             self.assertEqual({'x': {'type': self.url(inner)}}, sent['resources'])
 
-    def test_a_name_may_be_a_url_of_a_file_with_any_characters(self):
+    def test_file_urls_may_contain_escaped_characters(self):
         self.file('a b%', 'hello')
 
         text = f'{HEAD}x: {{get_file: "file://{self.home}/a%20b%25"}}'
@@ -137,7 +137,7 @@ resources:
         self.assertEqual(text, self.template(text))
         self.assertEqual({self.url('a%20b%25'): 'hello'}, self.collection.files)
 
-    def test_files_that_cannot_be_read_are_reported_with_their_reference(self):
+    def test_unreadable_files_are_reported_with_their_reference(self):
         url = 'https://example.org/x.yaml'
         fetched = f'{url} is not fetched: save it as a file, and refer to that'
         remote = self.file('remote.yaml', f'{HEAD}resources: {{a: {{type: "{url}"}}}}')
@@ -150,14 +150,14 @@ resources:
             (f'{self.home}/none.yaml', 'the template HOME/none.yaml does not exist'),
             (str(self.home), 'the template HOME cannot be read: Is a directory'),
         ):
-            self.assertEqual(expected, self.refusal(self.collection.template, name))
+            self.assertEqual(expected, self.error_of(self.collection.template, name))
         # Errors are reported with their lines.
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
         path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
-        said = self.refusal(self.collection.template, path)
+        said = self.error_of(self.collection.template, path)
         self.assertIn('HOME/inner.yaml:3: ', said)
 
-    def test_a_template_may_come_by_standard_input(self):
+    def test_a_template_is_read_from_standard_input(self):
         self.file('motd', 'hello')
         self.useFixture(fixtures.MonkeyPatch('os.getcwd', lambda: str(self.home)))
         text = io.BytesIO(f'{HEAD}x: {{get_file: motd}}'.encode())
@@ -167,7 +167,7 @@ resources:
 
         self.assertEqual({'get_file': self.url('motd')}, found['x'])
 
-    def test_an_environment_is_sent_with_the_templates_of_its_types_or_empty(self):
+    def test_an_environment_is_sent_with_the_templates_of_its_types(self):
         for name in ('types/web.yaml', 'types/db.yaml', 'far/one.yaml'):
             self.file(name, f'{HEAD}description: {name}')
 
@@ -221,8 +221,8 @@ resources:
         self.assertEqual('{}', self.collection.files[name])
 
 
-class ValuesTest(base.TestCase):
-    def test_parameters_stay_text(self):
+class ParameterValuesTest(base.TestCase):
+    def test_parameter_values_remain_text(self):
         path = self.home / 'key'
         path.write_text('secret\n')
 
@@ -244,7 +244,7 @@ class ValuesTest(base.TestCase):
 
             self.assertEqual(text, str(error))
 
-    def test_data_is_json_or_the_json_of_a_file(self):
+    def test_data_is_json_text_or_a_json_file(self):
         path = self.home / 'data.json'
         path.write_text('{"a": 1}')
 

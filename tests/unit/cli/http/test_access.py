@@ -9,8 +9,8 @@ from watcherlite.cmd import exits
 URL = 'http://api.example:9322'
 
 
-class FindTest(base.TestCase):
-    def test_the_api_of_this_machine_without_authentication(self):
+class FindAccessTest(base.TestCase):
+    def test_the_default_is_the_local_api_without_authentication(self):
         made = access.find({}, {})
 
         self.assertEqual(
@@ -21,7 +21,7 @@ class FindTest(base.TestCase):
             ),
         )
 
-    def test_an_option_counts_more_than_our_variable_and_that_more_than_others(self):
+    def test_options_precede_environment_variables(self):
         other = {'OS_ENDPOINT': 'http://other'}
         none = {'OS_AUTH_TYPE': 'none', 'OS_CLOUD': 'x', 'OS_TOKEN': 'abc'}
         basic = {'OS_USERNAME': 'me', 'OS_PASSWORD': 'x'}
@@ -42,7 +42,7 @@ class FindTest(base.TestCase):
                 (endpoint, headers), (found.endpoint, dict(found.headers()))
             )
 
-    def test_certificates_and_versions(self):
+    def test_certificates_and_versions_come_from_options_and_environment(self):
         for options, verify in (
             ({}, True),
             ({'os_cacert': '/ca.pem'}, '/ca.pem'),
@@ -59,7 +59,7 @@ class FindTest(base.TestCase):
 
             self.assertEqual(version, made.version)
 
-    def test_endpoint_ends_before_the_version(self):
+    def test_the_version_is_removed_from_the_endpoint(self):
         for text, expected in (
             (URL, URL),
             (f'{URL}/', URL),
@@ -71,7 +71,7 @@ class FindTest(base.TestCase):
         ):
             self.assertEqual(expected, access.endpoint(text))
 
-    def test_invalid_endpoints_are_refused_without_their_secrets(self):
+    def test_invalid_endpoints_are_rejected_without_showing_credentials(self):
         for text in (
             *('', 'x', 'ftp://x', 'http://', 'http://x:y', 'http://x:0'),
             'http://me:SECRET@x',
@@ -80,8 +80,8 @@ class FindTest(base.TestCase):
             self.assertNotIn('SECRET', str(error))
 
 
-class OptionsTest(base.TestCase):
-    def test_the_last_command_line_counts(self):
+class ConnectionOptionsTest(base.TestCase):
+    def test_options_after_the_command_precede_options_before_it(self):
         parser = argparse.ArgumentParser()
         access.add_options(parser)
         first = parser.parse_args(['--endpoint', 'a', '--os-cloud', 'c', '--insecure'])
@@ -92,17 +92,17 @@ class OptionsTest(base.TestCase):
             access.merge_options(first, second, None),
         )
 
-    def test_names_of_options_are_there_once(self):
+    def test_names_of_options_are_unique(self):
         names = list(access.value_options())
 
         self.assertEqual(len(names), len(set(names)))
         self.assertIn('--os-endpoint-override', names)
 
 
-class StacksTest(base.TestCase):
+class OrchestrationAccessTest(base.TestCase):
     """The endpoint and the project of stacks."""
 
-    def test_they_are_beside_all_else_of_an_api_unless_a_project_is_given(self):
+    def test_the_endpoint_of_stacks_is_derived_from_any_endpoint_of_the_api(self):
         stacks, local = f'{URL}/orchestration', 'http://127.0.0.1:9322/orchestration'
         mine = f'{stacks}/v1/mine'
         paths = ('', '/', '/v1', '/infra-optim', '/infra-optim/v1/')
@@ -119,12 +119,12 @@ class StacksTest(base.TestCase):
             made = access.find(options, environ, access.ORCHESTRATION)
             self.assertEqual(expected, (made.endpoint, made.project))
 
-    def test_other_endpoints_have_no_stacks(self):
+    def test_a_project_does_not_change_other_endpoints(self):
         made = access.find({'endpoint': URL, 'os_project_id': 'mine'}, {})
 
         self.assertEqual(URL, made.endpoint)
 
-    def test_an_option_that_means_something_else_behind_a_command_is_left_out(self):
+    def test_options_redefined_by_a_command_are_omitted(self):
         parser = argparse.ArgumentParser()
         access.add_options(parser, {'timeout'})
 

@@ -9,7 +9,7 @@ from watcherlite.cli.http import access, keystone
 from watcherlite.cmd import exits
 
 
-class Region:
+class FakeCloud:
     """A cloud whose token is requested repeatedly.
 
     :param answers: the error that each request for a token raises, or None
@@ -46,11 +46,11 @@ class Region:
         return {'X-Auth-Token': 'a token'}
 
 
-class TestTokens(base.TestCase):
+class TestToken(base.TestCase):
     """A token is requested at the beginning, and whenever the last one has expired."""
 
     def find(self, *answers):
-        region = Region(*answers)
+        region = FakeCloud(*answers)
         self.useFixture(
             fixtures.MonkeyPatch(
                 'openstack.config.OpenStackConfig', lambda **arguments: region
@@ -58,7 +58,7 @@ class TestTokens(base.TestCase):
         )
         return keystone.find({'os_cloud': 'mine'})
 
-    def test_later_outage_of_keystone_is_reported(self):
+    def test_an_outage_of_keystone_is_reported(self):
         away = keystone_exceptions.ConnectFailure('no route')
 
         at_once = self.assertRaises(exceptions.ApiUnavailable, self.find, away)
@@ -69,7 +69,7 @@ class TestTokens(base.TestCase):
         self.assertEqual('keystone cannot be used: no route', str(later))
         self.assertEqual(str(at_once), str(later))
 
-    def test_changed_password_is_reported(self):
+    def test_a_changed_password_is_reported(self):
         found = self.find(None, keystone_exceptions.Unauthorized('not any more'))
 
         error = self.assertRaises(exits.UsageError, found.headers)
@@ -79,11 +79,11 @@ class TestTokens(base.TestCase):
         )
 
 
-class TestStacks(base.TestCase):
+class TestOrchestrationEndpoint(base.TestCase):
     """Stacks have a service type of their own, and a project."""
 
-    def test_endpoint_and_project_of_stacks_come_from_the_catalog(self):
-        class Cloud(Region):
+    def test_the_endpoint_and_the_project_of_stacks_come_from_the_catalog(self):
+        class Cloud(FakeCloud):
             def get_endpoint(self, service_type, **arguments):
                 return f'http://api:9322/{service_type}/v1/from-the-catalogue'
 

@@ -4,8 +4,8 @@ from tests import base
 from watcherlite.cli.http.server_sent_events import ServerSent, parse
 
 
-class ServerSentTest(base.TestCase):
-    def test_events_of_all_shapes(self):
+class ParserTest(base.TestCase):
+    def test_all_fields_of_events_are_parsed(self):
         text = (
             b': a comment\n\n'
             b'id: 1\ndata: one\n\n'
@@ -26,14 +26,14 @@ class ServerSentTest(base.TestCase):
             pieces = [text[i : i + size] for i in range(0, len(text), size)]
             self.assertEqual(expected, list(parse(pieces)), size)
 
-    def test_a_character_may_be_cut_in_two(self):
+    def test_a_character_may_be_split_between_chunks(self):
         whole = 'data: ä€\n\n'.encode()
 
         self.assertEqual(
             [ServerSent('ä€')], list(parse(bytes([byte]) for byte in whole))
         )
 
-    def test_events_are_there_as_soon_as_they_are_whole(self):
+    def test_an_event_is_returned_as_soon_as_it_is_complete(self):
         def pieces():
             yield b'data: one\n\ndata: t'
             raise AssertionError('the first event is complete')

@@ -31,13 +31,13 @@ DOCUMENT = plan_document.from_mapping(
 )
 
 
-class TextTest(base.TestCase):
-    def printed(self, document, skipped):
+class TextOutputTest(base.TestCase):
+    def print_lines(self, document, skipped):
         out = Lines()
         dry_run.print_text(document, skipped, out)
         return out.lines
 
-    def test_steps_and_parallel_actions(self):
+    def test_actions_are_printed_in_steps(self):
         self.assertEqual(
             [
                 'Action plan nightly: 4 actions, on_failure stop, at most 2 at a time',
@@ -50,7 +50,7 @@ class TextTest(base.TestCase):
                 '   report   http_request  (after restart)',
                 'Dry run: nothing was stored or executed.',
             ],
-            self.printed(DOCUMENT, {}),
+            self.print_lines(DOCUMENT, {}),
         )
 
     def test_dependents_of_skipped_actions_do_not_wait(self):
@@ -65,10 +65,10 @@ class TextTest(base.TestCase):
                 '   wait',
                 'Dry run: nothing was stored or executed.',
             ],
-            self.printed(DOCUMENT, {'restart': 'not today', 'wait': None}),
+            self.print_lines(DOCUMENT, {'restart': 'not today', 'wait': None}),
         )
 
-    def test_a_plan_of_which_everything_is_skipped(self):
+    def test_a_plan_without_remaining_actions_has_no_steps(self):
         document = plan_document.from_mapping(
             {'actions': [{'name': 'a', 'action_type': 'nop'}]}
         )
@@ -81,12 +81,12 @@ class TextTest(base.TestCase):
                 '   a',
                 'Dry run: nothing was stored or executed.',
             ],
-            self.printed(document, {'a': None}),
+            self.print_lines(document, {'a': None}),
         )
 
 
-class JsonTest(base.TestCase):
-    def test_the_same_as_one_document(self):
+class JsonOutputTest(base.TestCase):
+    def test_the_json_document_contains_steps_and_skipped_actions(self):
         out = Lines()
 
         dry_run.print_json(DOCUMENT, {'report': 'why'}, out)

@@ -21,7 +21,7 @@ class LogsTest(base.TestCase):
         self.err = io.StringIO()
         self.useFixture(fixtures.MonkeyPatch('sys.stderr', self.err))
 
-    def work(self):
+    def write_log_messages(self):
         ours = logging.getLogger('watcherlite.execution')
         ours.debug('detail')
         ours.info('started')
@@ -35,7 +35,7 @@ class LogsTest(base.TestCase):
         configuration = conf.new([*args, *(['--debug'] if debug else [])])
         return logs.set_up(configuration, debug, self.shown.append)
 
-    def test_warnings_are_shown_without_credentials_to_one_receiver_at_a_time(self):
+    def test_warnings_are_passed_to_the_current_receiver_without_credentials(self):
         warnings = self.set_up()
         expected = [
             'warning: the broker at amqp://u:***@h is away',
@@ -44,31 +44,31 @@ class LogsTest(base.TestCase):
         ]
         later = []
 
-        self.work()
+        self.write_log_messages()
         warnings.show = later.append
-        self.work()
+        self.write_log_messages()
 
         self.assertEqual((expected, expected), (self.shown, later))
         self.assertEqual('', self.err.getvalue())
 
-    def test_debug_logs_everything_to_standard_error_instead(self):
+    def test_debug_writes_all_messages_to_standard_error(self):
         self.set_up(debug=True)
         (handler,) = logging.getLogger().handlers
         # oslo.log binds its stream when it is imported.
         handler.setStream(self.err)
 
-        self.work()
+        self.write_log_messages()
 
         self.assertEqual([], self.shown)
         for text in ('detail', 'started', 'away', 'failed', 'deprecated'):
             self.assertIn(text, self.err.getvalue())
         self.assertNotIn('hunter2', self.err.getvalue())
 
-    def test_a_log_file_gets_it_all_and_warnings_are_shown_all_the_same(self):
+    def test_a_log_file_contains_all_messages_and_warnings_are_still_shown(self):
         path = self.home / 'log'
         self.set_up(f'--log-file={path}')
 
-        self.work()
+        self.write_log_messages()
         for handler in logging.getLogger().handlers:
             handler.flush()
 

@@ -10,8 +10,8 @@ from watcherlite.db.action_logs import LogEntry
 from watcherlite.testing.memory_store import MemoryStore
 
 
-class Wake:
-    """Executes a step of a script at each wait of the follower.
+class ScriptedWake:
+    """A `Wake` that executes a step of a script at each wait of the follower.
 
     :ivar calls: how often another thread woke the follower
     """
@@ -29,13 +29,13 @@ class Wake:
         self.calls += 1
 
 
-class AwayStore(MemoryStore):
+class FailingStore(MemoryStore):
     """A store whose database can be unavailable."""
 
-    away = False
+    unavailable = False
 
     def get_plan(self, uuid):
-        if self.away:
+        if self.unavailable:
             raise exceptions.StoreUnavailable('The database at db1 is away.')
         return super().get_plan(uuid)
 
@@ -43,51 +43,51 @@ class AwayStore(MemoryStore):
 class FollowerTest(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.store = AwayStore()
+        self.store = FailingStore()
         self.addCleanup(self.store.close)
         self.progress = Recorder()
         self.now = 0.0
         self.asked = 0
 
-    def plan_of(self, count, **values):
+    def store_plan(self, count, **values):
         return factories.store_plan(
             self.store,
             *(factories.make_action(name=f'a{i}') for i in range(count)),
             **values,
         )
 
-    def change(self, plan, *events, **values):
+    def save_plan(self, plan, *events, **values):
         with self.store.transaction() as tx:
             tx.lock_plans([plan.id])
             tx.save_plans([plan.evolve(**values)])
             tx.add_events(events)
 
-    def follower(self, plan, wake, **options):
+    def make_follower(self, plan, wake, **options):
         return Follower(
             self.store, plan, self.progress, wake, lambda: self.now, **options
         )
 
     def follow(self, follower):
-        def each_time():
+        def count_call():
             self.asked += 1
 
-        return follower.follow(each_time)
+        return follower.follow(count_call)
 
-    def test_every_change_of_a_small_plan_is_shown_until_it_has_ended(self):
-        plan, (first, second) = self.plan_of(2)
+    def test_every_change_of_a_small_plan_is_shown_until_its_end(self):
+        plan, (first, second) = self.store_plan(2)
         started = factories.make_event(first, old_status='READY', new_status='RUNNING')
         ended = factories.make_event(
             first, old_status='RUNNING', new_status='SUCCEEDED', message='well'
         )
         skipped = factories.make_event(second, old_status='INIT', new_status='SKIPPED')
         last = factories.make_event(plan, old_status='ONGOING', new_status='SUCCEEDED')
-        wake = Wake(
-            lambda: self.change(plan, started),
+        wake = ScriptedWake(
+            lambda: self.save_plan(plan, started),
             lambda: None,
-            lambda: self.change(plan, ended, skipped, last, state='SUCCEEDED'),
+            lambda: self.save_plan(plan, ended, skipped, last, state='SUCCEEDED'),
         )
 
-        found = self.follow(self.follower(plan, wake))
+        found = self.follow(self.make_follower(plan, wake))
 
         self.assertEqual('SUCCEEDED', found.state)
         self.assertEqual(
@@ -103,7 +103,7 @@ class FollowerTest(base.TestCase):
         self.assertEqual([plan_follower.LOOK] * 3, wake.waits)
 
     def test_logs_are_shown_between_the_changes_of_their_actions(self):
-        plan, (action, other) = self.plan_of(2)
+        plan, (action, other) = self.store_plan(2)
         moments = [at(second) for second in range(5)]
         begin, *lines, end = moments
         started = factories.make_event(
@@ -124,13 +124,15 @@ class FollowerTest(base.TestCase):
 
         def start_action():
             self.store.insert_log_entries([unrelated, entries[0]])
-            self.change(plan, started)
+            self.save_plan(plan, started)
 
-        def ends():
+        def end_action():
             self.store.insert_log_entries(entries[1:])
-            self.change(plan, ended, state='SUCCEEDED')
+            self.save_plan(plan, ended, state='SUCCEEDED')
 
-        self.follow(self.follower(plan, Wake(start_action, ends), logs=True))
+        self.follow(
+            self.make_follower(plan, ScriptedWake(start_action, end_action), logs=True)
+        )
 
         story = [
             text[len('00:00:00 ') :] if isinstance(text, str) else text[1:3]
@@ -145,28 +147,28 @@ class FollowerTest(base.TestCase):
             story,
         )
 
-    def test_more_events_than_a_page_are_all_shown(self):
-        plan, (action,) = self.plan_of(1)
+    def test_events_of_several_pages_are_all_shown(self):
+        plan, (action,) = self.store_plan(1)
         count = plan_follower.PAGE * 2 + 1
         changes = [
             factories.make_event(action, old_status='READY', new_status='RUNNING')
             for _ in range(count)
         ]
-        self.change(plan, *changes, state='FAILED')
+        self.save_plan(plan, *changes, state='FAILED')
 
-        self.follow(self.follower(plan, Wake()))
+        self.follow(self.make_follower(plan, ScriptedWake()))
 
         self.assertEqual(count, len(self.progress.shown))
 
     def test_earlier_changes_are_not_shown(self):
-        plan, (action,) = self.plan_of(1)
+        plan, (action,) = self.store_plan(1)
         before = factories.make_event(action, old_status='READY', new_status='RUNNING')
         after = factories.make_event(
             action, old_status='RUNNING', new_status='SUCCEEDED'
         )
-        self.change(plan, before)
-        follower = self.follower(
-            plan, Wake(lambda: self.change(plan, after, state='SUCCEEDED'))
+        self.save_plan(plan, before)
+        follower = self.make_follower(
+            plan, ScriptedWake(lambda: self.save_plan(plan, after, state='SUCCEEDED'))
         )
 
         follower.skip_earlier()
@@ -177,14 +179,14 @@ class FollowerTest(base.TestCase):
             self.progress.shown,
         )
 
-    def test_a_large_plan_is_counted_and_its_last_changes_are_named(self):
-        plan, actions = self.plan_of(plan_follower.MANY + 1)
+    def test_a_large_plan_shows_counts_and_its_last_changes(self):
+        plan, actions = self.store_plan(plan_follower.MANY + 1)
         events = [factories.make_event(a, new_status='RUNNING') for a in actions]
-        wake = Wake(
+        wake = ScriptedWake(
             lambda: follower.listen(events),
-            lambda: self.change(plan, unfinished=0, state='FAILED'),
+            lambda: self.save_plan(plan, unfinished=0, state='FAILED'),
         )
-        follower = self.follower(plan, wake)
+        follower = self.make_follower(plan, wake)
 
         self.follow(follower)
 
@@ -196,16 +198,16 @@ class FollowerTest(base.TestCase):
         self.assertEqual([plan_follower.COUNT] * 2, wake.waits)
 
     def test_details_show_every_change_of_a_large_plan(self):
-        plan, (first, *_) = self.plan_of(plan_follower.MANY + 1)
+        plan, (first, *_) = self.store_plan(plan_follower.MANY + 1)
         event = factories.make_event(first, old_status='READY', new_status='RUNNING')
-        self.change(plan, event, state='CANCELLED')
+        self.save_plan(plan, event, state='CANCELLED')
 
-        self.follow(self.follower(plan, Wake(), details=True))
+        self.follow(self.make_follower(plan, ScriptedWake(), details=True))
 
         self.assertEqual([('a0', 'PENDING', 'ONGOING', '')], self.progress.shown)
 
     def test_only_relevant_events_wake_the_follower(self):
-        plan, (action, *_) = self.plan_of(plan_follower.MANY + 1)
+        plan, (action, *_) = self.store_plan(plan_follower.MANY + 1)
         of_action = factories.make_event(action, new_status='RUNNING')
         of_plan = factories.make_event(plan)
         for details, stored, calls in (
@@ -215,25 +217,27 @@ class FollowerTest(base.TestCase):
             (False, [of_action, of_plan], 1),
             (False, [], 1),
         ):
-            wake = Wake()
-            self.follower(plan, wake, details=details).listen(stored)
+            wake = ScriptedWake()
+            self.make_follower(plan, wake, details=details).listen(stored)
             self.assertEqual(calls, wake.calls, (details, stored))
 
-    def test_a_database_that_comes_back_is_waited_for(self):
-        plan, _ = self.plan_of(1)
+    def test_a_short_outage_of_the_database_is_tolerated(self):
+        plan, _ = self.store_plan(1)
 
-        def leave():
-            self.store.away = True
+        def stop_database():
+            self.store.unavailable = True
 
         def advance(seconds):
             self.now += seconds
 
-        def come_back():
-            self.store.away = False
-            self.change(plan, state='SUCCEEDED')
+        def start_database():
+            self.store.unavailable = False
+            self.save_plan(plan, state='SUCCEEDED')
 
-        wake = Wake(leave, lambda: advance(20), lambda: advance(10), come_back)
-        found = self.follow(self.follower(plan, wake, patience=30))
+        wake = ScriptedWake(
+            stop_database, lambda: advance(20), lambda: advance(10), start_database
+        )
+        found = self.follow(self.make_follower(plan, wake, patience=30))
 
         self.assertEqual('SUCCEEDED', found.state)
         self.assertEqual(
@@ -244,17 +248,17 @@ class FollowerTest(base.TestCase):
             self.progress.shown,
         )
 
-    def test_long_outage_of_the_database_ends_it(self):
-        plan, _ = self.plan_of(1)
-        self.store.away = True
+    def test_a_long_outage_of_the_database_is_an_error(self):
+        plan, _ = self.store_plan(1)
+        self.store.unavailable = True
 
         def advance():
             self.now += 16
 
-        wake = Wake(advance, advance)
+        wake = ScriptedWake(advance, advance)
 
         self.assertRaises(
             exceptions.StoreUnavailable,
             self.follow,
-            self.follower(plan, wake, patience=30),
+            self.make_follower(plan, wake, patience=30),
         )

@@ -17,7 +17,7 @@ class SummaryTest(base.TestCase):
         self.store = MemoryStore()
         self.addCleanup(self.store.close)
 
-    def stored(self, *actions, **values):
+    def store_plan(self, *actions, **values):
         plan, members = factories.store_plan(
             self.store,
             *actions,
@@ -25,15 +25,15 @@ class SummaryTest(base.TestCase):
         )
         return plan, members
 
-    def printed(self, plan, every=True, terminal=False):
+    def print_lines(self, plan, every=True, terminal=False):
         out = Lines(terminal)
         summary.print_text(self.store, plan, out, every=every, seconds=1.26)
         return out.lines
 
-    def test_every_or_each_unsuccessful_action_and_then_the_plan_and_its_reason(self):
+    def test_the_text_lists_actions_and_the_state_of_the_plan(self):
         failure = 'Action failed in execute: exit status 3'
         skipped = 'Action skipped by user.'
-        plan, _ = self.stored(
+        plan, _ = self.store_plan(
             factories.make_action(name='drain', status='SUCCEEDED'),
             factories.make_action(
                 name='restart',
@@ -65,11 +65,11 @@ class SummaryTest(base.TestCase):
                 '1 FAILED, 1 CANCELLED, 1 SKIPPED',
                 'One or more actions were skipped.',
             ],
-            self.printed(plan),
+            self.print_lines(plan),
         )
         self.assertEqual(
             ['ACTION', 'restart', 'report', 'wait'],
-            [line.split()[0] for line in self.printed(plan, every=False)[:-2]],
+            [line.split()[0] for line in self.print_lines(plan, every=False)[:-2]],
         )
         text = f'the action plan nightly ({PLAN_UUID}) is FAILED:'
         self.assertEqual(f'{text} restart: {failure}', one)
@@ -77,9 +77,9 @@ class SummaryTest(base.TestCase):
             f'{text} 2 actions failed, the first is restart: {failure}', several
         )
 
-    def test_unstarted_cancelled_actions_of_a_large_plan_are_one_line(self):
+    def test_cancelled_unstarted_actions_of_a_large_plan_are_one_line(self):
         cancelled = 'Action was cancelled before it started.'
-        plan, _ = self.stored(
+        plan, _ = self.store_plan(
             factories.make_action(
                 name='drain',
                 status='CANCELLED',
@@ -104,12 +104,12 @@ class SummaryTest(base.TestCase):
                 '100 CANCELLED',
                 'Action plan was cancelled.',
             ],
-            self.printed(plan, every=False),
+            self.print_lines(plan, every=False),
         )
-        self.assertEqual(1 + 100 + 2, len(self.printed(plan, every=True)))
+        self.assertEqual(1 + 100 + 2, len(self.print_lines(plan, every=True)))
 
-    def test_a_rollback_is_summed_up_as_one(self):
-        plan, _ = self.stored(
+    def test_a_rollback_counts_reverted_actions(self):
+        plan, _ = self.store_plan(
             factories.make_action(name='a', status='SUCCEEDED'),
             factories.make_action(name='b', status='FAILED'),
             factories.make_action(name='revert a', status='SUCCEEDED', phase='revert'),
@@ -122,11 +122,11 @@ class SummaryTest(base.TestCase):
         self.assertEqual(
             f'Action plan nightly ({PLAN_UUID}): FAILED after 1.3 s, rolled back: '
             '1 of 1 actions reverted, of all 3: 2 SUCCEEDED, 1 FAILED',
-            self.printed(plan)[-1],
+            self.print_lines(plan)[-1],
         )
 
-    def test_a_plan_that_was_resumed_is_timed_from_its_first_start(self):
-        plan, _ = self.stored(
+    def test_the_duration_of_a_resumed_plan_starts_at_its_first_start(self):
+        plan, _ = self.store_plan(
             factories.make_action(status='SUCCEEDED', start_time=factories.at(2)),
             factories.make_action(status='SUCCEEDED', start_time=factories.at(61)),
             state='SUCCEEDED',
@@ -137,8 +137,8 @@ class SummaryTest(base.TestCase):
         self.assertEqual(70.5, summary.seconds_since_start(self.store, plan))
         self.assertEqual(0.0, summary.seconds_since_start(self.store, unstarted))
 
-    def test_states_have_colours_on_a_terminal_and_nothing_else_has(self):
-        plan, _ = self.stored(
+    def test_only_states_have_colours_on_a_terminal(self):
+        plan, _ = self.store_plan(
             factories.make_action(name='evil\x1b[2J', status='SUCCEEDED'),
             state='SUCCEEDED',
             name=None,
@@ -151,12 +151,12 @@ class SummaryTest(base.TestCase):
                 f'Action plan {PLAN_UUID}: \x1b[32mSUCCEEDED\x1b[0m after 1.3 s, '
                 '1 SUCCEEDED',
             ],
-            self.printed(plan, terminal=True),
+            self.print_lines(plan, terminal=True),
         )
 
-    def test_all_pages_are_printed_once(self):
+    def test_actions_of_all_pages_are_printed_once(self):
         count = summary.PAGE * 2 + 1
-        plan, _ = self.stored(
+        plan, _ = self.store_plan(
             *(
                 factories.make_action(name=f'a{i}', status='SUCCEEDED')
                 for i in range(count)
@@ -164,11 +164,11 @@ class SummaryTest(base.TestCase):
             state='SUCCEEDED',
         )
 
-        names = [line.split()[0] for line in self.printed(plan)[1:-1]]
+        names = [line.split()[0] for line in self.print_lines(plan)[1:-1]]
 
         self.assertEqual([f'a{i}' for i in range(count)], names)
 
-    def test_json_has_everything(self):
+    def test_the_json_document_contains_the_plan_and_its_actions(self):
         first = factories.make_action(
             name='drain',
             status='SUCCEEDED',
@@ -179,7 +179,7 @@ class SummaryTest(base.TestCase):
         second = factories.make_action(
             status='FAILED', status_message='why', parents=(first.uuid,)
         )
-        plan, _ = self.stored(first, second, state='FAILED', failed=1)
+        plan, _ = self.store_plan(first, second, state='FAILED', failed=1)
         out = Lines()
 
         summary.print_json(self.store, plan, out)
@@ -218,8 +218,8 @@ class SummaryTest(base.TestCase):
             json.loads('\n'.join(out.lines)),
         )
 
-    def test_the_reason_of_a_plan_without_failures_is_its_state(self):
-        plan, _ = self.stored(
+    def test_a_plan_without_failures_is_described_by_its_state(self):
+        plan, _ = self.store_plan(
             factories.make_action(status='CANCELLED'), state='CANCELLED'
         )
 
@@ -228,7 +228,7 @@ class SummaryTest(base.TestCase):
             summary.reason(self.store, plan),
         )
 
-    def test_reason_ends_with_the_last_output_of_the_program(self):
+    def test_the_reason_ends_with_the_last_output_of_the_program(self):
         for written, expected in (
             ('one\n port 7 is taken \n\n', '; stderr: port 7 is taken'),
             ('cannot open amqp://u:S3cret@h', '; stderr: cannot open amqp://u:***@h'),
@@ -236,7 +236,7 @@ class SummaryTest(base.TestCase):
             (' \n', ''),
             (7, ''),
         ):
-            plan, _ = self.stored(
+            plan, _ = self.store_plan(
                 factories.make_action(
                     name='restart',
                     status='FAILED',
