@@ -1,7 +1,7 @@
-"""The fixtures of the stories in `gabbits/`, named there under `fixtures:`.
+"""The fixtures of the suites in `gabbits/`, named there under `fixtures:`.
 
-A story uses one application, and all its requests share one database. Add a class here
-for a story with other initial data.
+A suite uses one application, and all its requests share one database. Add a class here
+for a suite with other initial data.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ _RUNNING: list[Any] = []
 
 
 def application() -> Any:
-    """Return the application of the next story.
+    """Return the application of the next suite.
 
     The steps are built before their fixture starts.
     """

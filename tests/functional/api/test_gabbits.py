@@ -1,6 +1,6 @@
-"""The stories of the API: one test per file in `gabbits/`.
+"""Gabbi suites of the REST API: one test per file in `gabbits/`.
 
-The steps of a story depend on each other, so a story is one test. All of its steps run;
+The steps of a suite depend on each other, so a suite is one test. All of its steps run;
 the report names those that failed.
 """
 
@@ -13,20 +13,20 @@ from gabbi import handlers, suitemaker, utils
 from tests import base
 from tests.functional.api import fixtures
 
-STORIES = pathlib.Path(__file__).parent / 'gabbits'
+SUITES = pathlib.Path(__file__).parent / 'gabbits'
 
 
-class Story(base.TestCase):
-    """Runs one story."""
+class SuiteCase(base.TestCase):
+    """Runs one suite."""
 
     path: pathlib.Path
 
-    def run_story(self) -> None:
+    def run_suite(self) -> None:
         suite = suitemaker.test_suite_from_dict(
             unittest.defaultTestLoader,
             self.path.stem,
             utils.load_yaml(yaml_file=str(self.path)),
-            str(STORIES),
+            str(SUITES),
             '127.0.0.1',
             9322,
             fixtures,
@@ -37,34 +37,34 @@ class Story(base.TestCase):
         result = unittest.TextTestResult(io.StringIO(), False, 0)
         suite.run(result)
 
-        wrong = [*result.errors, *result.failures]
-        self.assertEqual([], [str(step) for step, _ in wrong], _report(wrong))
+        failed = [*result.errors, *result.failures]
+        self.assertEqual([], [str(step) for step, _ in failed], _report(failed))
         self.assertEqual(steps, result.testsRun)
 
 
-def _report(wrong: list[tuple[unittest.TestCase, str]]) -> str:
-    return '\n'.join(f'{step}\n{text}' for step, text in wrong)
+def _report(failed: list[tuple[unittest.TestCase, str]]) -> str:
+    return '\n'.join(f'{step}\n{text}' for step, text in failed)
 
 
-def _of(path: pathlib.Path) -> type[Story]:
+def _make_class(path: pathlib.Path) -> type[SuiteCase]:
     name = ''.join(part.title() for part in path.stem.replace('-', '_').split('_'))
 
-    def test_the_story(self: Story) -> None:
-        self.run_story()
+    def test_all_steps_pass(self: SuiteCase) -> None:
+        self.run_suite()
 
     return type(
         f'Test{name}',
-        (Story,),
+        (SuiteCase,),
         {
             '__doc__': f'gabbits/{path.name}',
             '__module__': __name__,
             'path': path,
-            'test_the_story': test_the_story,
+            'test_all_steps_pass': test_all_steps_pass,
         },
     )
 
 
-for _path in sorted(STORIES.glob('*.yaml')):
-    _class = _of(_path)
+for _path in sorted(SUITES.glob('*.yaml')):
+    _class = _make_class(_path)
     globals()[_class.__name__] = _class
 del _path, _class
