@@ -73,7 +73,7 @@ class AppCase(base.TestCase):
         return ask(app, method, url, body, environ, **headers)
 
 
-class TestAddresses(AppCase):
+class TestRouting(AppCase):
     """Spellings of paths, and their operations."""
 
     def setUp(self):
@@ -95,7 +95,7 @@ class TestAddresses(AppCase):
             ),
         )
 
-    def test_each_spelling_of_an_address_is_understood(self):
+    def test_routes_accept_alternative_spellings_of_urls(self):
         for place, text in (
             ('/', 'root'),
             ('', 'root'),
@@ -123,7 +123,7 @@ class TestAddresses(AppCase):
 
                 self.assertEqual((200, text), (answer.status, answer.body))
 
-    def test_a_slash_that_was_encoded_is_part_of_a_name(self):
+    def test_encoded_slash_is_part_of_path_variable(self):
         app = self.app({'/v1/things/{name}': {'GET': operation()}})
 
         # In the form of the server: see `http_server`.
@@ -131,7 +131,7 @@ class TestAddresses(AppCase):
             answer = ask(app, 'GET', '/', environ={'PATH_INFO': path, CALLER: ADMIN})
             self.assertEqual({'name': '/srv/a'}, answer.body['path'])
 
-    def test_other_addresses_are_not_found(self):
+    def test_unknown_urls_return_404(self):
         for place in (
             '/v2',
             '/v1/nonsense',
@@ -147,7 +147,7 @@ class TestAddresses(AppCase):
                     (answer.status, answer.fault),
                 )
 
-    def test_other_methods_list_the_allowed_ones(self):
+    def test_unsupported_methods_return_405_with_allowed_methods(self):
         text = 'Method not allowed; allowed methods: GET, OPTIONS.'
         refused = (405, 'GET, OPTIONS', text)
         for method, expected in (
@@ -161,12 +161,12 @@ class TestAddresses(AppCase):
                 allowed, fault = answer.headers['Allow'], answer.data and answer.fault
                 self.assertEqual(expected, (answer.status, allowed, fault))
 
-    def test_unknown_methods_and_unstorable_paths_are_bad_requests(self):
+    def test_unknown_methods_and_null_characters_in_paths_return_400(self):
         for method, path in (('EXPLODE', ''), ('GET', '/a%00b')):
             answer = self.ask(self.api, method, f'/v1/actions{path}')
             self.assertEqual(400, answer.status)
 
-    def test_the_template_is_left_for_the_metrics(self):
+    def test_route_template_is_stored_in_environ(self):
         environ = environ_of('GET', '/actions/5') | {CALLER: ADMIN}
 
         self.api(environ, lambda *answer: None)
@@ -174,7 +174,7 @@ class TestAddresses(AppCase):
         self.assertEqual('/v1/actions/{uuid}', environ[ROUTE])
 
 
-class TestVersions(AppCase):
+class TestMicroversions(AppCase):
     """Microversions."""
 
     def setUp(self):
@@ -196,7 +196,7 @@ class TestVersions(AppCase):
         header = f'infra-optim {version}'
         return self.ask(self.api, method, place, openstack_api_version=header)
 
-    def test_every_answer_but_that_of_the_root_tells_the_range(self):
+    def test_every_response_except_root_has_version_headers(self):
         used = {**RANGE, 'openstack-api-version': 'infra-optim 1.4'}
         for version, place, status, expected in (
             ('1.4', '/v1/actions', 200, used),
@@ -217,11 +217,11 @@ class TestVersions(AppCase):
             'supported version range is: [1.0, 1.8]', self.ask_in('1.9').fault
         )
 
-    def test_an_operation_gets_the_version(self):
+    def test_operation_receives_negotiated_version(self):
         self.assertEqual([1, 3], self.ask_in('1.3').body['version'])
         self.assertEqual([1, 8], self.ask_in('latest').body['version'])
 
-    def test_an_operation_of_a_later_version_is_refused_as_it_wants(self):
+    def test_operation_defines_error_for_earlier_versions(self):
         required = 'API microversion 1.5 or higher is required.'
 
         self.assertEqual(
@@ -234,7 +234,7 @@ class TestVersions(AppCase):
         self.assertEqual(200, self.ask_in('1.5', 'PATCH').status)
 
 
-class TestCallers(AppCase):
+class TestAuthorization(AppCase):
     """The policy check of requests."""
 
     def setUp(self):
@@ -254,7 +254,7 @@ class TestCallers(AppCase):
         self.assertEqual((403, text), (named.status, named.fault))
         self.assertEqual((403, 200), (nobody, public))
 
-    def test_unknown_rule_fails_at_creation_of_the_application(self):
+    def test_application_rejects_unknown_rule_at_creation(self):
         error = self.assertRaises(
             ValueError, self.app, {'/v1': {'GET': operation(rule='a:b')}}
         )
@@ -281,7 +281,7 @@ class TestRequests(AppCase):
             }
         )
 
-    def test_an_operation_gets_all_of_it(self):
+    def test_operation_receives_all_parts_of_request(self):
         answer = self.ask(
             self.api,
             'GET',
@@ -307,7 +307,7 @@ class TestRequests(AppCase):
             answer.body,
         )
 
-    def test_an_argument_is_refused_by_its_name(self):
+    def test_invalid_argument_is_rejected_by_name(self):
         responses = [
             self.ask(self.api, 'GET', f'/v1/x?{query}')
             for query in ('foo=1', 'limit=1&limit=2', 'limit=')
@@ -316,7 +316,7 @@ class TestRequests(AppCase):
         self.assertEqual([400] * 3, [answer.status for answer in responses])
         self.assertEqual('Unknown argument: "foo"', responses[0].fault)
 
-    def test_a_body_is_json_and_ignored_where_there_is_none(self):
+    def test_body_is_parsed_as_json_or_ignored_by_operation_without_body(self):
         text = {'content_type': 'text/plain'}
         posted, *others = (
             self.ask(self.api, 'POST', f'/v1/x{place}', body, **headers)
@@ -340,14 +340,14 @@ class TestRequests(AppCase):
             ['Missing argument: "body"', 'Missing argument: "patch"'], missing
         )
 
-    def test_delete_takes_any_content_type(self):
+    def test_delete_accepts_any_content_type(self):
         for kind in ('text/plain', 'application/xml', ''):
             with self.subTest(kind=kind):
                 answer = self.ask(self.api, 'DELETE', '/v1/x', b'x', content_type=kind)
 
                 self.assertEqual((204, b''), (answer.status, answer.data))
 
-    def test_a_body_or_its_chunks_have_the_announced_length_and_at_most_the_limit(self):
+    def test_body_is_rejected_if_larger_than_limit_or_shorter_than_announced(self):
         answer = self.ask(self.api, 'POST', '/v1/x', b' ' * 1001)
 
         self.assertEqual(
@@ -367,7 +367,7 @@ class TestRequests(AppCase):
 
         self.assertEqual(['200', '200', '413', '400'], statuses)
 
-    def test_a_body_that_cannot_be_read_is_refused(self):
+    def test_unreadable_body_is_rejected(self):
         for error in (
             ValueError('Bad chunked transfer size'),
             OverflowError(),
@@ -384,7 +384,7 @@ class TestRequests(AppCase):
                 (answer.status, answer.fault),
             )
 
-    def test_the_answer_is_json_or_not_acceptable(self):
+    def test_accept_header_without_json_returns_406(self):
         for accept, status in (
             ('application/json', 200),
             ('*/*', 200),

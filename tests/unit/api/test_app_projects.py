@@ -53,10 +53,10 @@ class ProjectCase(AppCase):
         return self.ask(self.api, method, f'/things/v1/{project}/things/a', body, found)
 
 
-class TestProjects(ProjectCase):
+class TestProjectAccess(ProjectCase):
     """Paths with a project."""
 
-    def test_members_with_a_role_and_administrators_are_allowed(self):
+    def test_project_members_with_role_and_administrators_have_access(self):
         nowhere = {'project': 'there', 'project_id': None}
         for status, asked in (
             (200, {}),
@@ -73,10 +73,10 @@ class TestProjects(ProjectCase):
         self.assertIn('there', error['message'])
 
 
-class TestRules(ProjectCase):
+class TestRequestDependentRules(ProjectCase):
     """Policy rules that depend on the request."""
 
-    def test_the_rule_is_that_of_the_body_which_only_the_allowed_have_read(self):
+    def test_rule_depends_on_body_which_is_parsed_only_for_authorized_callers(self):
         for status, body, roles in (
             (200, {'create': False}, READER),
             (403, {'create': True}, READER),
@@ -90,10 +90,10 @@ class TestRules(ProjectCase):
                 self.assertEqual(status, answer.status)
 
 
-class TestForms(ProjectCase):
+class TestNonObjectBodies(ProjectCase):
     """Bodies that are not JSON objects."""
 
-    def test_null_and_text_are_answers(self):
+    def test_operation_may_return_null_or_text(self):
         for method, expected in (
             ('POST', (200, b'null', 'application/json')),
             ('PUT', (202, b'Yes.', 'text/plain')),
@@ -102,7 +102,7 @@ class TestForms(ProjectCase):
             kind = answer.headers['Content-Type']
             self.assertEqual(expected, (answer.status, answer.data, kind))
 
-    def test_request_has_its_urls(self):
+    def test_request_has_route_path_and_query_string(self):
         answer = self.ask(
             self.api,
             'GET',

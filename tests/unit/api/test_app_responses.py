@@ -15,13 +15,13 @@ def raising(error):
     return call
 
 
-class TestAnswers(AppCase):
+class TestResponses(AppCase):
     """Responses and exceptions of operations."""
 
     def answer(self, call):
         return self.ask(self.app({'/v1/x': {'GET': operation(call)}}), 'GET', '/v1/x')
 
-    def test_status_headers_and_text_are_passed_on(self):
+    def test_response_has_status_headers_and_body_of_operation(self):
         answer = self.answer(
             lambda r: Response({'name': 'ä'}, 201, {'Location': 'http://api/v1/x/1'})
         )
@@ -30,7 +30,7 @@ class TestAnswers(AppCase):
         self.assertEqual('application/json', answer.headers['Content-Type'])
         self.assertEqual('http://api/v1/x/1', answer.headers['Location'])
 
-    def test_a_stream_is_sent_as_it_comes_and_closed(self):
+    def test_stream_is_sent_in_chunks_and_closed(self):
         events = []
 
         class Stream:
@@ -48,7 +48,7 @@ class TestAnswers(AppCase):
         self.assertEqual('no-store', answer.headers['Cache-Control'])
         self.assertEqual(['closed'], events)
 
-    def test_each_error_has_its_status(self):
+    def test_each_exception_maps_to_status_and_hides_secrets(self):
         for error, status in (
             (exceptions.Invalid('amqp://u:secret@host'), 400),
             (exceptions.InvalidDocument(['a', 'b']), 400),
@@ -74,13 +74,13 @@ class TestAnswers(AppCase):
                 self.assertEqual(status, answer.status)
                 self.assertNotIn(b'secret', answer.data)
 
-    def test_the_body_of_an_error_is_that_of_upstream(self):
+    def test_error_body_matches_watcher(self):
         answer = self.answer(raising(exceptions.Conflict('It runs.')))
 
         inner = {'faultcode': 'Client', 'faultstring': 'It runs.', 'debuginfo': None}
         self.assertEqual({'error_message': json.dumps(inner)}, answer.body)
 
-    def test_an_unexpected_error_tells_the_log_more_than_the_client(self):
+    def test_unexpected_error_is_logged_but_hidden_from_client(self):
         answer = self.answer(raising(ZeroDivisionError('division of secrets')))
 
         inner = json.loads(answer.body['error_message'])
@@ -92,7 +92,7 @@ class TestAnswers(AppCase):
         self.assertIn('Request req-1, GET /v1/x', self.log.output)
         self.assertIn('division of secrets', self.log.output)
 
-    def test_outages_and_excess_streams_have_retry_after(self):
+    def test_unavailable_store_and_excess_stream_return_retry_after(self):
         away = 'The database is not available. Try again later.'
         for error, expected in (
             (TooManyStreams('5 streams are open'), ('10', '5 streams are open')),

@@ -57,7 +57,7 @@ class TestQuery(base.TestCase):
         super().setUp()
         self.checker = arguments.Checker(QUERY)
 
-    def test_arguments_are_converted_by_their_schema(self):
+    def test_arguments_are_converted_to_types_of_schema(self):
         uuid = '3F2504E0-4F89-41D3-9A0C-0305E82C3301'
 
         self.assertEqual(
@@ -73,7 +73,7 @@ class TestQuery(base.TestCase):
             ),
         )
 
-    def test_unknown_arguments_are_ignored_if_the_schema_allows(self):
+    def test_unknown_arguments_are_ignored_if_schema_allows(self):
         checker = arguments.Checker(
             {
                 'type': 'object',
@@ -92,7 +92,7 @@ class TestQuery(base.TestCase):
         self.assertEqual({'name': ['a']}, checker.query({'name': 'a'}))
         self.assertRaises(exceptions.Invalid, checker.query, {'limit': 'many'})
 
-    def test_refusals_have_the_texts_that_clients_know(self):
+    def test_invalid_values_have_error_messages_of_watcher(self):
         field = 'Invalid input for field/attribute'
         for given, text in (
             ({'foo': '1'}, 'Unknown argument: "foo"'),
@@ -147,7 +147,7 @@ class TestQuery(base.TestCase):
             with self.subTest(given=given):
                 self.assertEqual(text, refusal(self.checker.query, given))
 
-    def test_missing_argument_is_named_and_a_long_one_is_not_repeated_whole(self):
+    def test_error_names_missing_argument_and_truncates_long_name(self):
         checker = arguments.Checker({**QUERY, 'required': ['name']})
 
         self.assertEqual('Missing argument: "name"', refusal(checker.query, {}))
@@ -162,7 +162,7 @@ class TestBody(base.TestCase):
 
         self.assertIs(body, arguments.Checker(BODY).body(body))
 
-    def test_refusals_have_the_texts_that_clients_know(self):
+    def test_invalid_values_have_error_messages_of_watcher(self):
         field = 'Invalid input for field/attribute'
         for given, text in (
             (
@@ -198,7 +198,7 @@ class TestBody(base.TestCase):
             with self.subTest(given=given):
                 self.assertEqual(text, refusal(arguments.Checker(BODY).body, given))
 
-    def test_alternatives_of_required_keys_are_named(self):
+    def test_error_lists_alternative_keys(self):
         checker = arguments.Checker(
             {
                 'title': 'action',
@@ -221,7 +221,7 @@ class TestBody(base.TestCase):
             ],
         )
 
-    def test_a_patch_is_refused_by_the_names_of_its_attributes(self):
+    def test_invalid_patch_is_rejected_by_attribute_name(self):
         checker = arguments.Checker(PATCH, arguments.PATCH)
         field = 'Invalid input for field/attribute'
 
@@ -242,13 +242,13 @@ class TestBody(base.TestCase):
         )
 
 
-class TestParsing(base.TestCase):
+class TestParse(base.TestCase):
     """The bytes of a body."""
 
-    def test_json_is_read(self):
+    def test_json_is_parsed(self):
         self.assertEqual({'a': [1, 0.5]}, arguments.parse(b'{"a": [1, 0.5]}'))
 
-    def test_unstorable_values_are_rejected(self):
+    def test_invalid_json_and_unstorable_values_are_rejected(self):
         bad = 'The body is not valid JSON'
         for data, text in (
             (b'{', f'{bad}: Expecting property name enclosed in double quotes, line 1'),
@@ -273,7 +273,7 @@ class TestParsing(base.TestCase):
             with self.subTest(data=data[:20]):
                 self.assertEqual(text, refusal(arguments.parse, data))
 
-    def test_types_that_are_json(self):
+    def test_json_content_types_are_accepted(self):
         expected = {
             '': True,
             'application/json': True,

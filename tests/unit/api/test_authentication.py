@@ -45,7 +45,7 @@ def hashed(password):
     return bcrypt.hashpw(password.encode(), bcrypt.gensalt(4)).decode()
 
 
-class Endpoint:
+class RecordingApplication:
     """An application that records its callers."""
 
     def __init__(self):
@@ -62,7 +62,7 @@ class Endpoint:
 class AuthenticationCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.endpoint = Endpoint()
+        self.endpoint = RecordingApplication()
 
     def gate(self, strategy=NoAuthentication, public=()):
         return Gate(self.endpoint, strategy, lambda e: e['PATH_INFO'] in public)
@@ -71,7 +71,7 @@ class AuthenticationCase(base.TestCase):
 class TestGate(AuthenticationCase):
     """Identity headers of clients, and requests without authentication."""
 
-    def test_tokens_of_a_client_get_through_and_no_claim_does(self):
+    def test_gate_passes_tokens_and_removes_identity_headers(self):
         tokens = {'X_Auth_Token': 'a', 'X_Service_Token': 'b', 'Authorization': 'c'}
 
         ask(self.gate(), 'GET', '/v1', **CLAIMS, **tokens)
@@ -83,7 +83,7 @@ class TestGate(AuthenticationCase):
             ['a', 'b', 'c'], [environ[f'HTTP_{name.upper()}'] for name in tokens]
         )
 
-    def test_a_public_address_is_guarded_and_others_are_not(self):
+    def test_host_header_check_applies_only_to_public_metrics(self):
         def answer(environ, start_response):
             start_response('200 OK', [])
             return [b'']
@@ -115,8 +115,8 @@ class TestGate(AuthenticationCase):
             {200}, {ask(gate, 'GET', '/metrics', Host=name).status for name in known}
         )
 
-    def test_on_a_public_address_nobody_is_authenticated_nor_brings_a_caller(self):
-        gate = self.gate(lambda application: Endpoint(), public=['/'])
+    def test_public_request_has_no_caller(self):
+        gate = self.gate(lambda application: RecordingApplication(), public=['/'])
 
         ask(gate, 'GET', '/', environ={CALLER: SYNTHETIC})
 
@@ -126,21 +126,21 @@ class TestGate(AuthenticationCase):
 class TestNoAuthentication(AuthenticationCase):
     """auth_strategy noauth."""
 
-    def test_everybody_is_an_administrator(self):
+    def test_every_caller_is_an_administrator(self):
         ask(self.gate(), 'GET', '/v1', X_Roles='reader')
 
         self.assertEqual([SYNTHETIC], self.endpoint.callers)
         self.assertEqual({'admin'}, SYNTHETIC.roles)
 
 
-class TestLocalPages(AuthenticationCase):
+class TestLocalOriginCheck(AuthenticationCase):
     """Without authentication, cross-site requests of a browser are rejected."""
 
     def status(self, host, **headers):
         api = LocalOriginCheck(self.endpoint, {'https://dashboard.example.org'})
         return ask(api, 'POST', '/v1', Host=host, **headers).status
 
-    def test_local_names_are_accepted_and_names_that_lead_here_are_not(self):
+    def test_only_local_host_names_are_accepted(self):
         for status, hosts in (
             (200, ('127.0.0.1:9322', 'localhost', 'LOCALHOST:9322', '[::1]:9322')),
             (403, ('evil.example.org:9322', '127.0.0.1.evil.example.org', '[', '')),
@@ -149,7 +149,7 @@ class TestLocalPages(AuthenticationCase):
                 with self.subTest(host=host):
                     self.assertEqual(status, self.status(host))
 
-    def test_a_page_from_elsewhere_is_refused_unless_it_is_welcome(self):
+    def test_foreign_origin_is_rejected_unless_allowed(self):
         for status, origins in (
             (403, ('https://evil.example.org', 'null', '')),
             (200, ('http://localhost:8080', 'https://dashboard.example.org')),
@@ -177,7 +177,7 @@ class TestHttpBasic(AuthenticationCase):
         pair = base64.b64encode(f'{user}:{password}'.encode()).decode()
         return ask(self.api, 'GET', '/v1', Authorization=f'Basic {pair}')
 
-    def test_correct_password_gives_the_roles_of_the_user(self):
+    def test_correct_password_yields_roles_of_user(self):
         self.path.write_text(f'alice:{hashed(PASSWORD)}\nbob:{hashed("b")}\n')
 
         statuses = [self.ask_as('alice').status, self.ask_as('bob', 'b').status]
@@ -201,7 +201,7 @@ class TestHttpBasic(AuthenticationCase):
             self.endpoint.callers,
         )
 
-    def test_other_requests_are_rejected(self):
+    def test_requests_without_valid_credentials_are_rejected(self):
         headers = [
             {},
             {'Authorization': ''},
@@ -228,7 +228,7 @@ class TestHttpBasic(AuthenticationCase):
             'The request you have made requires authentication.', responses[0].fault
         )
 
-    def test_a_right_password_is_hashed_once(self):
+    def test_correct_password_is_hashed_once(self):
         self.ask_as('alice')
         slow = self.passwords._hashes['alice']
         # The new hash matches nothing, so the response comes from the cache.
@@ -237,7 +237,7 @@ class TestHttpBasic(AuthenticationCase):
 
         self.assertEqual(401, self.ask_as('alice').status)
 
-    def test_an_unknown_user_costs_as_much_as_a_known_one(self):
+    def test_dummy_hash_of_unknown_user_has_cost_of_known_user(self):
         known = {user: hashed(user) for user in ('alice', 'bob')}
         self.path.write_text(''.join(f'{u}:{text}\n' for u, text in known.items()))
         self.ask_as('eve')
@@ -249,7 +249,7 @@ class TestHttpBasic(AuthenticationCase):
         self.assertEqual(hashes[0], self.passwords._dummy_hash('eve0'))
         self.assertEqual({False}, {bcrypt.checkpw(b'x', each) for each in hashes})
 
-    def test_wrong_passwords_leave_room_for_others(self):
+    def test_wrong_passwords_do_not_block_cached_passwords(self):
         self.ask_as('alice')
         # The maximum number of other requests is being processed.
         for _ in range(HASHING + WAITING):
@@ -266,7 +266,7 @@ class TestHttpBasic(AuthenticationCase):
             'Too many passwords are being checked; try again later.', busy.fault
         )
 
-    def test_a_change_of_the_file_counts_unless_it_is_invalid_or_gone(self):
+    def test_password_file_is_reloaded_unless_invalid_or_missing(self):
         self.ask_as('alice')
         self.path.write_text(f'alice:{hashed("new password")}\n')
         statuses = [self.ask_as('alice').status]
@@ -281,7 +281,7 @@ class TestHttpBasic(AuthenticationCase):
         self.assertEqual(1, logged.count('The password file was not reloaded'))
         self.assertNotIn('plain text', logged)
 
-    def test_unusable_file_is_reported_by_line_or_option_without_content(self):
+    def test_invalid_file_is_reported_by_line_or_option_without_content(self):
         self.path.write_text(f'alice:{hashed("a")}\nbob:$apr1$secret\n')
         for path, text in (
             (
@@ -298,7 +298,7 @@ class TestHttpBasic(AuthenticationCase):
             error = self.assertRaises(exceptions.ConfigurationError, PasswordFile, path)
             self.assertEqual(text, str(error))
 
-    def test_credentials_have_at_least_one_colon(self):
+    def test_credentials_require_a_colon(self):
         for text, expected in ((b'a:b:c', ('a', 'b:c')), (b'a', None)):
             pair = base64.b64encode(text).decode()
             self.assertEqual(expected, credentials(f'basic  {pair} '))
@@ -310,7 +310,7 @@ class TestKeystone(AuthenticationCase):
     def api(self, around):
         return self.gate(lambda application: Keystone(application, around))
 
-    def test_caller_has_the_identity_of_the_token(self):
+    def test_caller_has_identity_of_token(self):
         found = {
             'HTTP_X_USER_ID': 'u1',
             'HTTP_X_USER_NAME': 'alice',
@@ -330,7 +330,7 @@ class TestKeystone(AuthenticationCase):
             self.endpoint.callers,
         )
 
-    def test_a_refusal_gets_the_shape_of_all_others_and_keeps_its_challenge(self):
+    def test_401_of_keystonemiddleware_is_reformatted_and_keeps_challenge(self):
         closed = []
 
         class Body(list):
@@ -363,7 +363,7 @@ class TestKeystone(AuthenticationCase):
         self.assertEqual(str(len(answer.data)), answer.headers['Content-Length'])
         self.assertEqual(([True], []), (closed, self.endpoint.callers))
 
-    def test_errors_of_keystonemiddleware_are_503(self):
+    def test_exception_of_keystonemiddleware_returns_503(self):
         log = self.useFixture(fixtures.FakeLogger())
         reason = 'internal endpoint for identity service not found'
 
@@ -383,7 +383,7 @@ class TestKeystone(AuthenticationCase):
             log.output,
         )
 
-    def test_exceptions_and_errors_of_the_api_itself_are_left_as_they_are(self):
+    def test_exceptions_and_errors_of_api_are_passed_through(self):
         def failing(environ, start):
             if environ['PATH_INFO'] == '/v2':
                 raise ZeroDivisionError

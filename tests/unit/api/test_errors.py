@@ -76,8 +76,8 @@ def written(shape: TypedError, error: Exception):
     return json.loads(shape.data(fault_of(error, 'req-1')))
 
 
-class TestFormats(base.TestCase):
-    def test_clients_can_tell_them_apart(self):
+class TestErrorFormats(base.TestCase):
+    def test_each_exception_maps_to_status_and_type(self):
         for shape, errors in ((SENLIN_ERRORS, SENLIN), (HEAT_ERRORS, HEAT)):
             found = {}
             for error in errors:
@@ -87,7 +87,7 @@ class TestFormats(base.TestCase):
                 found[error] = (body['code'], body['error']['type'])
             self.assertEqual(errors, found)
 
-    def test_the_whole_of_one_of_senlin(self):
+    def test_senlin_error_has_complete_body(self):
         self.assertEqual(
             {
                 'code': 409,
@@ -102,7 +102,7 @@ class TestFormats(base.TestCase):
             written(SENLIN_ERRORS, exceptions.ResourceIsLocked('The cluster is busy.')),
         )
 
-    def test_error_of_heat_has_the_message_without_credentials(self):
+    def test_heat_error_has_message_without_credentials(self):
         hidden = (
             'Internal server error. See the log of the API under the request id req-1.'
         )

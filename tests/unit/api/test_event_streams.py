@@ -11,7 +11,7 @@ class TestStreamLimit(base.TestCase):
         super().setUp()
         self.streams = EventStreams()
 
-    def test_a_stream_counts_from_its_beginning_to_its_close(self) -> None:
+    def test_stream_counts_as_open_until_closed(self) -> None:
         stream = self.streams.serve(2, iter([b'a']))
         self.assertEqual(1, self.streams.open)
         stream.close()
@@ -29,7 +29,7 @@ class TestStreamLimit(base.TestCase):
         held.close()
         self.streams.serve(1, iter(())).close()
 
-    def test_stream_closes_after_its_last_chunk_or_an_error_or_unread(self) -> None:
+    def test_stream_closes_after_last_chunk_or_error_or_when_discarded(self) -> None:
         def chunks() -> Iterator[bytes]:
             yield b'a'
             raise KeyError

@@ -80,8 +80,8 @@ class IdempotencyCase(base.TestCase):
         return call
 
 
-class TestRepeats(IdempotencyCase):
-    def test_repeated_request_returns_the_created_object(self) -> None:
+class TestRepeatedRequests(IdempotencyCase):
+    def test_repeated_request_returns_created_object(self) -> None:
         first = self.ask()
         second, quoted = self.ask(), self.ask('"key-1"')
 
@@ -91,14 +91,14 @@ class TestRepeats(IdempotencyCase):
         )
         self.assertEqual({}, first.headers)
 
-    def test_without_a_key_each_is_carried_out(self) -> None:
+    def test_requests_without_key_are_all_executed(self) -> None:
         self.ask(None)
         self.ask(None)
         self.ask('other')
 
         self.assertEqual(['one'] * 3, self.created())
 
-    def test_a_key_is_for_one_request_of_one_user_in_one_project(self) -> None:
+    def test_key_is_valid_for_one_request_of_one_user_and_project(self) -> None:
         self.ask()
 
         for values in ({'body': 'two'}, {'query': 'wait=true'}):
@@ -108,7 +108,7 @@ class TestRepeats(IdempotencyCase):
         self.ask(project='other', body='there')
         self.assertEqual(['one', 'hers', 'there'], self.created())
 
-    def test_address_of_a_webhook_identifies_the_caller(self) -> None:
+    def test_webhook_url_identifies_caller(self) -> None:
         self.ask(rule=None, query='token=a')
         self.ask(rule=None, query='token=a')
         self.ask(rule=None, query='token=b', body='two')
@@ -120,7 +120,7 @@ class TestRepeats(IdempotencyCase):
             error = self.assertRaises(exceptions.Invalid, self.ask, key)
             self.assertIn(HEADER, str(error))
 
-    def test_a_key_is_forgotten_after_its_lifetime(self) -> None:
+    def test_key_expires_after_its_lifetime(self) -> None:
         self.ask()
         self.clock.advance(LIFETIME)
         self.ask()
@@ -142,10 +142,10 @@ class TestRepeats(IdempotencyCase):
         )
 
 
-class TestLostAnswers(IdempotencyCase):
+class TestLostResponses(IdempotencyCase):
     away = exceptions.StoreUnavailable('The database is away')
 
-    def test_before_a_commit_nothing_has_happened(self) -> None:
+    def test_failure_before_commit_has_no_effect(self) -> None:
         self.before = self.failing(self.away)
 
         for key in ('key-1', None):
@@ -153,7 +153,7 @@ class TestLostAnswers(IdempotencyCase):
             self.assertIs(self.away, error)
         self.assertEqual([], self.created())
 
-    def test_key_finds_the_created_object_after_a_commit(self) -> None:
+    def test_key_finds_created_object_after_failure_after_commit(self) -> None:
         self.afterwards = self.failing(self.away)
 
         answer = self.ask()
@@ -161,7 +161,7 @@ class TestLostAnswers(IdempotencyCase):
         (row,) = self.store.list_objects(Receiver, Query())
         self.assertEqual((201, {'id': row.uuid}), (answer.status, answer.body))
 
-    def test_outcome_is_unknown_without_a_key(self) -> None:
+    def test_outcome_is_unknown_without_key(self) -> None:
         self.afterwards = self.failing(self.away)
 
         error = self.assertRaises(exceptions.OutcomeUnknown, self.ask, None)
@@ -169,7 +169,7 @@ class TestLostAnswers(IdempotencyCase):
         self.assertIn('may have taken effect. Check the result', str(error))
         self.assertRaises(exceptions.OutcomeUnknown, self.ask, None, method='PUT')
 
-    def test_a_commit_without_an_answer_is_looked_for_by_its_key(self) -> None:
+    def test_unknown_outcome_of_commit_is_resolved_by_key(self) -> None:
         self.cut_off(has_effect=True)
         found = self.ask()
         self.assertRaises(exceptions.OutcomeUnknown, self.ask, None)
@@ -195,8 +195,8 @@ class TestLostAnswers(IdempotencyCase):
         vars(self.store)['_begin'] = transaction
 
 
-class TestConcurrency(IdempotencyCase):
-    def test_of_two_with_a_key_the_second_rolls_back(self) -> None:
+class TestConcurrentRequests(IdempotencyCase):
+    def test_second_concurrent_request_with_same_key_rolls_back(self) -> None:
         first: list[Response] = []
 
         def overtake() -> None:
@@ -209,7 +209,7 @@ class TestConcurrency(IdempotencyCase):
 
         self.assertEqual((['one'], first[0].body), (self.created(), second.body))
 
-    def test_conflict_with_the_own_object_is_a_replay(self) -> None:
+    def test_conflict_with_own_object_is_a_replay(self) -> None:
         first: list[Response] = []
 
         def overtake() -> None:

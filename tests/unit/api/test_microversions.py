@@ -7,7 +7,7 @@ from watcherlite.api.infra_optim.versions import INFRA_OPTIM
 class TestNegotiation(base.TestCase):
     """The versions of version headers, as measured with Watcher."""
 
-    def test_supported_version(self):
+    def test_supported_version_is_returned(self):
         expected = {
             'infra-optim 1.0': (1, 0),
             'infra-optim 1.5': (1, 5),
@@ -22,7 +22,7 @@ class TestNegotiation(base.TestCase):
             expected, {header: INFRA_OPTIM.negotiate(header) for header in expected}
         )
 
-    def test_invalid_header_means_the_first_version(self):
+    def test_invalid_header_selects_first_version(self):
         for header in (
             None,
             '',
@@ -51,7 +51,7 @@ class TestNegotiation(base.TestCase):
                 )
         self.assertEqual((1, 0), CLUSTERING.negotiate('compute abc'))
 
-    def test_unsupported_version_is_rejected_with_the_range(self):
+    def test_unsupported_version_is_rejected_with_supported_range(self):
         def refusal(version):
             header = f'infra-optim {version}'
             return str(
@@ -73,7 +73,7 @@ class TestNegotiation(base.TestCase):
 class TestHistory(base.TestCase):
     """The list of versions."""
 
-    def test_versions_ascend_without_a_gap_and_each_has_a_reason(self):
+    def test_versions_are_consecutive_and_described(self):
         versions = list(INFRA_OPTIM.history)
 
         self.assertEqual([(1, minor) for minor in range(len(versions))], versions)

@@ -53,7 +53,7 @@ OTHER = Mount(
 ROUTES = {'/v1/x': {'GET': operation()}, '/v1/hooks/{x}': {'POST': operation()}}
 
 
-class TestAnotherMount(AppCase):
+class TestMountSettings(AppCase):
     """The settings of a mount apply to its own paths only."""
 
     def setUp(self):
@@ -63,14 +63,14 @@ class TestAnotherMount(AppCase):
     def shown(self, url, **headers):
         return self.ask(self.api, 'GET', url, **headers)
 
-    def test_a_refusal_is_written_as_its_mount_writes_errors(self):
+    def test_error_has_format_of_its_mount(self):
         self.assertEqual(TEXT, self.shown('/v1/nothing').fault)
         self.assertEqual(
             {'code': 404, 'message': TEXT, 'type': 'HTTPRouteNotFound'},
             self.shown('/orchestration/v1/nothing').body,
         )
 
-    def test_failures_and_errors_tell_no_secret_in_any_shape(self):
+    def test_no_error_format_reveals_secrets(self):
         answer = self.ask(self.api, 'DELETE', '/orchestration/v1/t/stacks/s')
         fault = errors.ErrorResponse(400, 'amqp://u:S3cret@h is away')
 
@@ -79,7 +79,7 @@ class TestAnotherMount(AppCase):
         for shape in (errors.ERROR_MESSAGE, CODE):
             self.assertNotIn(b'S3cret', shape.data(fault))
 
-    def test_versions_suffixes_and_headers_count_on_mounts_that_have_them(self):
+    def test_versions_suffixes_and_headers_apply_only_to_mounts_with_them(self):
         names = ('Vary', 'OpenStack-API-Version', 'OpenStack-API-Minimum-Version')
         asked = {'x_show_deleted': 'true', 'openstack_api_version': 'infra-optim 1.99'}
 
@@ -100,7 +100,7 @@ class TestAnotherMount(AppCase):
         )
         self.assertIs(True, root.body['show_deleted'])
 
-    def test_routes_of_two_mounts_are_two_in_the_figures(self):
+    def test_route_in_environ_includes_its_mount(self):
         routes = []
 
         def keep(environ, start_response):
@@ -113,13 +113,13 @@ class TestAnotherMount(AppCase):
 
         self.assertEqual(['/v1/x', '/orchestration/v1/{tenant}/stacks/{stack}'], routes)
 
-    def test_another_method_is_an_operation_too(self):
+    def test_put_request_calls_its_operation(self):
         answer = self.ask(self.api, 'PUT', '/orchestration/v1/t/stacks/s')
 
         self.assertEqual((200, 'put'), (answer.status, answer.body))
 
 
-class TestShaping(base.TestCase):
+class TestErrorFormatSelector(base.TestCase):
     """Middleware in front of the API uses the error format of the mount as well."""
 
     def setUp(self):
@@ -134,21 +134,21 @@ class TestShaping(base.TestCase):
     def refusal(self, url, method='GET'):
         return ask(self.api, method, url, Origin='http://elsewhere.example')
 
-    def test_a_refusal_of_a_layer_is_written_as_the_mount_writes_errors(self):
+    def test_middleware_error_has_format_of_its_mount(self):
         self.assertEqual(authentication.ELSEWHERE, self.refusal('/v1/x').fault)
         self.assertEqual(
             {'code': 403, 'message': authentication.ELSEWHERE, 'type': 'Exception'},
             self.refusal('//orchestration//v1/').body,
         )
 
-    def test_a_refusal_of_head_has_no_body(self):
+    def test_error_response_to_head_has_no_body(self):
         self.assertEqual(b'', self.refusal('/v1/x', 'HEAD').data)
 
 
-class TestDescription(base.TestCase):
+class TestOpenAPIDocument(base.TestCase):
     """The OpenAPI document of a mount."""
 
-    def test_it_is_of_the_mount_and_of_no_other(self):
+    def test_document_describes_only_its_mount(self):
         document = openapi.document(openapi.with_openapi(OTHER), (1, 0))
 
         get = document['paths']['/v1/{tenant}/stacks/{stack}']['get']
@@ -185,7 +185,7 @@ class TestDeployment(base.TestCase):
             broker_probe=object(),
         ), conf
 
-    def test_a_webhook_is_open_if_its_operation_and_the_operator_say_so(self):
+    def test_webhook_is_public_if_operation_and_configuration_allow(self):
         hook = '/orchestration/v1/t/hooks/s'
         others = ('/v1/hooks/a', '/orchestration/v1/t/stacks/s')
 
@@ -201,7 +201,7 @@ class TestDeployment(base.TestCase):
             ],
         )
 
-    def test_pages_from_elsewhere_may_use_the_methods_of_all_mounts(self):
+    def test_cors_allows_methods_of_all_mounts(self):
         _, conf = self.application()
 
         self.assertEqual(['DELETE', 'GET', 'POST', 'PUT'], conf.cors.allow_methods)

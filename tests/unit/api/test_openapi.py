@@ -28,13 +28,13 @@ def document(version, routes=None):
     return openapi.document(described, version)
 
 
-class TestOperations(base.TestCase):
+class TestOperationDescription(base.TestCase):
     """The document of one operation."""
 
     def described(self, version):
         return document(version, ROUTES)['paths']['/v1/things/{uuid}']
 
-    def test_it_is_as_the_schemas_of_the_version_have_it(self):
+    def test_description_has_schemas_of_requested_version(self):
         for version, body, answer in (
             ((1, 4), {'type': 'array'}, True),
             ((1, 5), {'type': 'object'}, False),
@@ -48,7 +48,7 @@ class TestOperations(base.TestCase):
                 [patch['requestBody']['content'], patch['responses']['200']['content']],
             )
 
-    def test_it_names_its_arguments_headers_statuses_and_rule(self):
+    def test_description_has_parameters_statuses_and_rule(self):
         item = self.described((1, 5))
 
         uuid = {'type': 'string', 'format': 'uuid'}
@@ -76,14 +76,14 @@ class TestOperations(base.TestCase):
         )
         self.assertEqual('action:get', item['patch']['x-policy-rule'])
 
-    def test_later_operations_are_omitted(self):
+    def test_operations_of_later_versions_are_omitted(self):
         self.assertEqual({}, document((1, 3), ROUTES)['paths'])
 
 
-class TestServed(AppCase):
+class TestServedDocument(AppCase):
     """GET /v1/openapi.json."""
 
-    def test_each_version_has_its_own_document_that_needs_its_policy_rule(self):
+    def test_document_depends_on_version_and_requires_policy_rule(self):
         routes = {'/v1/x': {'GET': operation(since=(1, 5))}}
         api = self.app(openapi.with_openapi(mount(routes)).routes)
         place = '/v1/openapi.json'

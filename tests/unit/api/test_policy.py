@@ -260,10 +260,10 @@ def caller_with(role):
     return Caller(roles=frozenset({name} - {''}), system_scope=scope)
 
 
-class TestMatrix(base.TestCase):
+class TestRolePermissions(base.TestCase):
     """Every operation with every role."""
 
-    def test_roles_are_allowed_exactly_the_operations_of_the_table(self):
+    def test_roles_are_allowed_exactly_operations_in_table(self):
         policy = AccessPolicy(configuration())
 
         allowed = {
@@ -278,7 +278,7 @@ class TestMatrix(base.TestCase):
 
         self.assertEqual(matrix(), allowed)
 
-    def test_additional_rules_match_the_table(self):
+    def test_additional_rules_match_table(self):
         policy = AccessPolicy(configuration())
 
         allowed = {
@@ -289,7 +289,7 @@ class TestMatrix(base.TestCase):
         expected = {rule: in_any_scope(roles) for rule, roles in BESIDES.items()}
         self.assertEqual(expected, allowed)
 
-    def test_access_of_managers_to_plans_gives_no_access_to_other_projects(self):
+    def test_access_of_managers_to_plans_excludes_other_projects(self):
         rules = self.home / 'policy.yaml'
         rules.write_text('"system_manager_api": "rule:manager_api"\n')
         policy = AccessPolicy(configuration(f'--config-dir={self.home}'))
@@ -312,13 +312,13 @@ class TestMatrix(base.TestCase):
         self.assertTrue(policy.allows('audit:get', caller))
         self.assertFalse(policy.allows('audit:create', caller))
 
-    def test_no_rule_is_open_to_a_caller_without_roles(self):
+    def test_no_rule_allows_caller_without_roles(self):
         policy = AccessPolicy(configuration())
 
         names = [rule.name for rule in policies.list_rules() if ':' in rule.name]
         self.assertEqual([], [n for n in names if policy.allows(n, Caller())])
 
-    def test_a_role_in_a_project_opens_nothing_of_plans_and_audits(self):
+    def test_project_roles_have_no_access_to_infra_optim_api(self):
         policy = AccessPolicy(configuration())
         rules = {
             operation.rule
@@ -337,10 +337,10 @@ class TestMatrix(base.TestCase):
         self.assertIn('goal:get_all', rules)
 
 
-class TestRules(base.TestCase):
+class TestRuleDocumentation(base.TestCase):
     """Every rule belongs to an operation, and every operation has a rule."""
 
-    def test_each_rule_is_documented_with_the_operations_that_it_decides(self):
+    def test_each_rule_is_documented_with_its_operations(self):
         documented = {
             rule.name: {f'{o["method"]} {o["path"]}' for o in rule.operations}
             for rule in policies.list_rules()
@@ -377,13 +377,13 @@ class TestRules(base.TestCase):
 
         self.assertEqual(decided, documented)
 
-    def test_the_tools_of_oslo_policy_find_an_enforcer(self):
+    def test_enforcer_has_all_rules(self):
         self.assertEqual(
             {rule.name for rule in policies.list_rules()},
             set(get_enforcer().registered_rules),
         )
 
-    def test_the_sample_is_current(self):
+    def test_sample_file_is_current(self):
         output = self.home / 'policy.yaml.sample'
 
         generator.generate_sample(
@@ -399,7 +399,7 @@ class TestRules(base.TestCase):
         )
 
 
-class TestPolicy(base.TestCase):
+class TestAccessPolicy(base.TestCase):
     """Policy decisions and their cache."""
 
     READER = Caller(roles=frozenset({'reader'}))
@@ -416,7 +416,7 @@ class TestPolicy(base.TestCase):
         ini.write_text(f'[oslo_policy]\npolicy_file = {self.path}\n')
         return AccessPolicy(configuration('--config-file', str(ini)), lambda: self.now)
 
-    def test_refusal_has_the_text_of_upstream(self):
+    def test_denial_has_error_message_of_watcher(self):
         error = self.assertRaises(
             exceptions.Forbidden, self.policy().check, 'audit:create', self.READER
         )
@@ -425,15 +425,15 @@ class TestPolicy(base.TestCase):
             "Policy doesn't allow audit:create to be performed.", str(error)
         )
 
-    def test_unknown_rule_is_a_value_error(self):
+    def test_unknown_rule_raises_value_error(self):
         self.assertRaises(ValueError, self.policy().check_name, 'audit:explode')
 
-    def test_the_file_of_the_operator_counts(self):
+    def test_policy_file_overrides_default_rule(self):
         policy = self.policy('"audit:create": "role:reader"')
 
         self.assertTrue(policy.allows('audit:create', self.READER))
 
-    def test_a_rule_may_ask_of_which_project_the_stack_is(self):
+    def test_rule_may_check_project_of_stack(self):
         policy = self.policy('"stacks:show": "project_id:%(project_id)s"')
         caller = Caller(project_id='here')
 
@@ -444,7 +444,7 @@ class TestPolicy(base.TestCase):
 
         self.assertEqual([True, False, True], asked)
 
-    def test_rule_may_check_the_identity_of_the_caller(self):
+    def test_rule_may_check_identity_of_caller(self):
         policy = self.policy('"audit:create": "user_id:alice and project_id:here"')
 
         asked = [
@@ -454,7 +454,7 @@ class TestPolicy(base.TestCase):
 
         self.assertEqual([True, False, False, False], asked)
 
-    def test_a_change_of_the_file_is_taken_over_after_a_while(self):
+    def test_changed_file_is_reloaded_after_interval(self):
         policy = self.policy('"audit:create": "role:reader"')
         asked = [policy.allows('audit:create', self.READER)]
 
@@ -465,14 +465,14 @@ class TestPolicy(base.TestCase):
 
         self.assertEqual([True, True, False], asked)
 
-    def test_a_bad_file_keeps_an_api_from_starting(self):
+    def test_invalid_file_is_rejected_at_start(self):
         error = self.assertRaises(
             exceptions.ConfigurationError, self.policy, '"audit:create": ['
         )
 
         self.assertIn(str(self.path), str(error))
 
-    def test_invalid_file_is_ignored_and_logged_once(self):
+    def test_invalid_file_is_ignored_on_reload_and_logged_once(self):
         policy = self.policy('"audit:create": "role:reader"')
         self.path.write_text('"audit:create": [')
 

@@ -77,7 +77,7 @@ class RecordCase(base.TestCase):
 
 
 class TestRecords(RecordCase):
-    def test_a_request_is_recorded_with_the_object_that_it_creates(self) -> None:
+    def test_request_is_recorded_with_created_object(self) -> None:
         receiver = make_receiver(name='one')
 
         self.send(lambda tx: tx.insert_object(receiver), make_request(BODY))
@@ -110,7 +110,7 @@ class TestRecords(RecordCase):
 
         self.assertEqual([], self.recorded())
 
-    def test_several_transactions_of_a_request_make_one_record(self) -> None:
+    def test_request_with_several_transactions_has_one_record(self) -> None:
         def call(request: Request) -> Response:
             for name in ('one', 'two'):
                 with self.store.transaction() as tx:
@@ -122,14 +122,14 @@ class TestRecords(RecordCase):
 
         self.assertEqual(['one'], [one.object_name for one in self.recorded()])
 
-    def test_the_address_of_a_public_operation_is_not_recorded(self) -> None:
+    def test_path_variables_of_public_operation_are_not_recorded(self) -> None:
         secret = make_request(None, '/v1/webhooks/a%2Fb', webhook='a/b')
 
         self.send(lambda tx: tx.insert_object(make_receiver()), secret, rule=None)
 
         self.assertEqual('/mount/v1/webhooks/{webhook}', self.recorded()[0].path)
 
-    def test_records_older_than_the_retention_are_purged(self) -> None:
+    def test_records_older_than_retention_are_purged(self) -> None:
         def create(name: str) -> None:
             self.send(
                 lambda tx: tx.insert_object(make_receiver(name=name)), make_request()
@@ -146,10 +146,10 @@ class TestRecords(RecordCase):
         self.assertEqual(['last', 'new'], names)
 
 
-class TestSubjects(RecordCase):
+class TestRecordedObject(RecordCase):
     """The object of a request, if it changes several."""
 
-    def test_the_object_in_the_address_is_preferred(self) -> None:
+    def test_object_in_path_is_preferred(self) -> None:
         one, two = make_receiver(name='one'), make_receiver(name='two')
 
         def change(tx: Any) -> None:
@@ -166,7 +166,7 @@ class TestSubjects(RecordCase):
                 )
                 self.assertEqual(('receiver', two.uuid, 'two', False), self.subject())
 
-    def test_the_target_of_an_action_is_preferred_to_the_action(self) -> None:
+    def test_target_of_action_is_preferred_to_action(self) -> None:
         target = 'c' * 36
         action = make_action(action_type='CLUSTER_CHECK', target=target)
 
@@ -174,7 +174,7 @@ class TestSubjects(RecordCase):
 
         self.assertEqual(('cluster', target, None, False), self.subject())
 
-    def test_a_created_object_is_preferred_to_changed_ones(self) -> None:
+    def test_created_object_is_preferred_to_changed_objects(self) -> None:
         with self.store.transaction() as tx:
             profile = tx.insert_object(make_profile())
             cluster = tx.insert_object(make_cluster(profile, name='c'))
@@ -194,7 +194,7 @@ class TestSubjects(RecordCase):
         self.send(save, make_request(), 'PATCH')
         self.assertEqual(('cluster', cluster.uuid, 'c', False), self.subject())
 
-    def test_a_plan_is_preferred_to_its_audit(self) -> None:
+    def test_plan_is_preferred_to_its_audit(self) -> None:
         with self.store.transaction() as tx:
             goal = tx.ensure_goal(make_goal())
         audit, plan = make_audit(goal.id), make_plan()
@@ -216,8 +216,8 @@ class TestSubjects(RecordCase):
         )
 
 
-class TestSummaries(base.TestCase):
-    def test_summaries_have_no_secrets_and_a_limited_size(self) -> None:
+class TestSummarize(base.TestCase):
+    def test_summary_has_no_secrets_and_limited_size(self) -> None:
         long, many = 'x' * 300, {str(number): 0 for number in range(30)}
         patch = [
             {'op': 'replace', 'path': '/state', 'value': 'SKIPPED'},
@@ -247,11 +247,11 @@ class TestSummaries(base.TestCase):
                 self.assertEqual(expected, summary)
                 self.assertEqual(expected, json.loads(json.dumps(summary)))
 
-    def test_a_credential_across_the_limit_of_a_text_is_masked(self) -> None:
+    def test_credential_across_text_limit_is_masked(self) -> None:
         url = 'amqp://user:' + 'p' * 300 + '@host'
         self.assertEqual('amqp://user:***@host', request_records.summarize(url))
 
-    def test_of_a_large_object_only_the_names_are_shown(self) -> None:
+    def test_large_object_is_reduced_to_its_keys(self) -> None:
         body = {str(number): ['x' * 255] * 20 for number in range(3)}
         self.assertEqual(['0', '1', '2'], request_records.summarize(body))
         self.assertEqual('...', request_records.summarize(list(body.values())))

@@ -11,7 +11,7 @@ from watcherlite.api import deploy, openapi
 from watcherlite.api.operation import at
 
 
-class TestTables(base.TestCase):
+class TestRouteTables(base.TestCase):
     """Checks of the route tables that hold for every mount."""
 
     def setUp(self):
@@ -37,7 +37,7 @@ class TestTables(base.TestCase):
             if method != 'parameters'
         ]
 
-    def test_every_schema_is_one_in_every_version(self):
+    def test_schemas_are_valid_in_every_version(self):
         # Most of them are the same in all versions.
         distinct = {
             json.dumps(at(schema, version))
@@ -58,7 +58,7 @@ class TestTables(base.TestCase):
         for _, operation in self.operations:
             self.assertTrue(re.fullmatch(r'[A-Z].*\.', operation.summary))
 
-    def test_only_addresses_with_a_token_are_public(self):
+    def test_only_routes_with_token_are_public(self):
         self.assertEqual(
             {
                 '/v1/signals/{stack_id}/{resource_name}',
@@ -73,13 +73,13 @@ class TestTables(base.TestCase):
             },
         )
 
-    def test_the_documents_are_valid(self):
+    def test_openapi_documents_are_valid(self):
         # Other versions differ only in attributes, and each takes long.
         for mount in self.mounts:
             for version in {mount.versions.minimum, mount.versions.maximum}:
                 openapi_spec_validator.validate(openapi.document(mount, version))
 
-    def test_each_operation_is_in_the_documents_from_its_version_on(self):
+    def test_documents_have_each_operation_from_its_first_version(self):
         for mount in self.mounts:
             for version in mount.versions.history:
                 self.assertEqual(
@@ -95,7 +95,7 @@ class TestTables(base.TestCase):
                     },
                 )
 
-    def test_no_two_operations_have_the_same_id(self):
+    def test_operation_ids_are_unique(self):
         for mount in self.mounts:
             described = self.described(mount, mount.versions.maximum)
             ids = [operation['operationId'] for _, _, operation in described]

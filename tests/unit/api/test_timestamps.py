@@ -7,8 +7,8 @@ from tests.factories import NOW
 from watcherlite.api import timestamps
 
 
-class TestTimes(base.TestCase):
-    def test_times_of_rows_have_an_offset_and_those_of_runs_have_none(self) -> None:
+class TestTimestamps(base.TestCase):
+    def test_both_formats_are_in_utc_with_or_without_offset(self) -> None:
         zone = datetime.timezone(datetime.timedelta(hours=2))
         text = '2026-03-29T01:30:15.123456'
         for moment, expected in (

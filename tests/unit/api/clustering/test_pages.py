@@ -32,7 +32,7 @@ class TestQueries(base.TestCase):
     def query(self, caller=ADA, filters=None, **asked):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
 
-    def test_those_of_the_project_or_on_request_of_all(self):
+    def test_query_is_limited_to_project_unless_all_are_requested(self):
         nobody = Caller(user_id='noauth', in_all_projects=True)
         self.assertEqual(
             [Query(tenant=project, limit=10) for project in ('here', 'there', None)],
@@ -40,7 +40,7 @@ class TestQueries(base.TestCase):
         )
         self.assertIsNone(self.query(ROOT, global_project=True).tenant)
 
-    def test_the_order_is_that_of_the_keys(self):
+    def test_sort_keys_are_used_in_order(self):
         found = self.query(sort='name:desc, status,init_at:asc,name')
 
         self.assertEqual(
@@ -57,7 +57,7 @@ class TestQueries(base.TestCase):
 
             self.assertEqual(text, str(error))
 
-    def test_filters_and_the_marker_in_small_letters_are_passed_on(self):
+    def test_query_has_filters_and_marker_in_lower_case(self):
         marker = '0000000A-0000-4000-8000-00000000000F'
         found = self.query(filters={'name': {'a'}}, marker=marker)
 
@@ -83,7 +83,7 @@ class TestPages(base.TestCase):
             lambda found: [{'id': uuid} for uuid in found],
         ).body
 
-    def test_full_page_links_to_the_next(self):
+    def test_full_page_has_next_link(self):
         body = self.answer(limit=2, name=['a', 'b'], global_project=False)
 
         self.assertEqual(
@@ -100,12 +100,12 @@ class TestPages(base.TestCase):
             body,
         )
 
-    def test_last_page_has_no_next_link_and_an_empty_one_needs_no_look(self):
+    def test_last_page_has_no_next_link_and_limit_zero_needs_no_query(self):
         self.assertEqual(['clusters'], list(self.answer(limit=9)))
         self.assertEqual({'clusters': []}, self.answer(limit=0))
         self.assertEqual([], self.asked)
 
-    def test_no_page_is_longer_than_the_operator_allows(self):
+    def test_page_size_has_configured_maximum(self):
         self.answer(most=3)
         first = self.asked
         self.answer(most=3, limit=4)
@@ -113,10 +113,10 @@ class TestPages(base.TestCase):
         self.assertEqual(([3], [3]), (first, self.asked))
 
 
-class TestAskers(base.TestCase):
+class TestCallers(base.TestCase):
     """The caller of a request."""
 
-    def test_created_objects_belong_to_the_project_if_there_are_any(self):
+    def test_created_objects_belong_to_project_of_caller_or_default(self):
         nobody = Caller(user_id='noauth', in_all_projects=True)
         for asker, expected in (
             (ADA, ('here', 'ada', False, 'here')),
@@ -126,7 +126,7 @@ class TestAskers(base.TestCase):
             found = (by.owner.tenant, by.owner.user, by.everywhere, by.tenant)
             self.assertEqual(expected, found)
 
-    def test_only_administrators_have_an_admin_context(self):
+    def test_only_administrators_have_admin_context(self):
         self.assertIsNone(caller.admin_context(make_request()))
         request = dataclasses.replace(make_request(ROOT), sees_all_projects=True)
 

@@ -21,7 +21,7 @@ def action(**values):
 
 
 class TestTimes(base.TestCase):
-    def test_they_are_in_utc_to_the_second_or_seconds_with_their_parts(self):
+    def test_times_are_in_utc_to_the_second_or_fractional_seconds(self):
         east = NOW.astimezone(datetime.timezone(datetime.timedelta(hours=5)))
         for when, expected in (
             (east, ('2026-11-20T15:52:42Z', 1795189962.123456)),
@@ -33,7 +33,7 @@ class TestTimes(base.TestCase):
 
 
 class TestActions(base.TestCase):
-    def test_outputs_are_those_for_users_and_the_message_of_a_failure(self):
+    def test_outputs_omit_private_keys_and_include_failure_message(self):
         private = {'nodes_added': ['n'], '_physical_id': 'p'}
         for status, outputs, expected in (
             ('SUCCEEDED', private, {'nodes_added': ['n']}),
@@ -63,7 +63,7 @@ class TestActions(base.TestCase):
         self.assertNotIn('hush', str(shown))
         self.assertEqual('SOFT', shown['inputs']['params']['type'])
 
-    def test_cluster_is_the_target_or_contains_it(self):
+    def test_cluster_of_action_is_target_or_contains_target(self):
         for name, values, expected in (
             ('CLUSTER_CHECK', {'target': 'c'}, 'c'),
             ('NODE_CHECK', {'target': 'n', 'within': 'c'}, 'c'),
@@ -73,7 +73,7 @@ class TestActions(base.TestCase):
             one = Action('u', name, id=1, **values)
             self.assertEqual(expected, actions.cluster_of(one))
 
-    def test_a_derived_one_has_that_for_a_cause_and_only_decisions_for_data(self):
+    def test_derived_action_has_cause_and_only_policy_data(self):
         shown = action(derived_from=7, data={'key': 'NODE_JOIN:n', 'deletion': {}})
 
         self.assertEqual(
@@ -111,7 +111,7 @@ class TestActions(base.TestCase):
             [actions.represent(row, LATEST, {'c'})['cluster_id'] for row in rows],
         )
 
-    def test_when_it_is_not_begun_earlier(self):
+    def test_not_before_is_shown_in_utc(self):
         self.assertIsNone(action()['not_before'])
         self.assertEqual('2026-11-20T15:52:42Z', action(not_before=NOW)['not_before'])
 
@@ -126,7 +126,7 @@ class TestEvents(base.TestCase):
         )
         return events.represent(StoredEvent(7, event), None)
 
-    def test_event_of_a_deleted_node_and_one_that_no_action_gave_rise_to(self):
+    def test_events_of_deleted_node_and_without_action_are_shown(self):
         cause = {'uuid': 'a', 'name': 'node_check', 'type': 'NODE_CHECK'}
         of_node = {
             'action': cause,
@@ -192,7 +192,7 @@ class TestSpecs(base.TestCase):
 class TestTypes(base.TestCase):
     """The types of profiles and policies."""
 
-    def test_support_status_by_version_or_the_version_alone(self):
+    def test_support_status_is_grouped_by_version(self):
         old = {'status': 'DEPRECATED', 'since': '2016.04'}
         new = {'status': 'SUPPORTED', 'since': '2018.01'}
 
@@ -202,7 +202,7 @@ class TestTypes(base.TestCase):
         self.assertEqual({'1.0': [old], '1.1': [new]}, types.support_of(Told, '1.1'))
         self.assertEqual({'1.0': []}, types.support_of(Policy, '1.0'))
 
-    def test_in_lists_the_version_is_in_the_name_first_and_then_apart(self):
+    def test_listed_type_has_separate_version_from_1_5(self):
         support = {'1.0': [{'status': 'SUPPORTED'}]}
 
         self.assertEqual(

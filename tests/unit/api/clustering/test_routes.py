@@ -64,7 +64,7 @@ BROUGHT = {
 
 
 class TestRouteTable(base.TestCase):
-    def test_operations_are_rejected_before_their_version(self):
+    def test_properties_are_rejected_before_their_version(self):
         for minor, brought in BROUGHT.items():
             for schemas, given in brought:
                 with self.subTest(minor=minor, given=given):
@@ -77,7 +77,7 @@ class TestRouteTable(base.TestCase):
 
                     self.assertEqual([version >= minor for version in range(16)], right)
 
-    def test_operations_exist_from_their_version_and_are_too_early_before(self):
+    def test_operations_return_400_before_their_version(self):
         later = {
             f'{method} {template}': operation
             for template, operations in handlers.ROUTES.items()
@@ -89,10 +89,10 @@ class TestRouteTable(base.TestCase):
         self.assertEqual({400}, {operation.too_early for operation in later.values()})
 
 
-class TestDocuments(base.TestCase):
+class TestOpenAPIDocument(base.TestCase):
     """The OpenAPI documents of the API."""
 
-    def test_a_webhook_needs_no_token(self):
+    def test_webhook_requires_no_authentication(self):
         document = openapi.document(deploy.clustering(), (1, 15))
         there = document['paths']['/v1/webhooks/{receiver}/trigger']['post']
 

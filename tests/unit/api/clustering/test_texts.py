@@ -18,7 +18,7 @@ class TextCase(base.TestCase):
 class TestArguments(TextCase):
     """The arguments of a URL."""
 
-    def test_errors_of_arguments(self):
+    def test_invalid_arguments_have_error_messages_of_senlin(self):
         wrong = {
             'Invalid parameter bogus': {'bogus': '1'},
             "The value for limit must be an integer: 'not-int'.": {'limit': 'not-int'},
@@ -33,7 +33,7 @@ class TestArguments(TextCase):
             list(wrong), [self.refusal(query, given) for given in wrong.values()]
         )
 
-    def test_those_of_clusters_are_quoted_and_each_is_of_its_version(self):
+    def test_unknown_argument_is_reported_as_its_collection_and_version_do(self):
         for schemas, version, name, text in (
             (clusters.INDEX, LATEST, 'bogus', "Invalid parameter 'bogus'"),
             (actions.INDEX, (1, 13), 'cluster_id', 'Invalid parameter cluster_id'),
@@ -49,7 +49,7 @@ class TestBodies(TextCase):
         checker = Checker(at(schemas, version), *name, texts=SenlinTexts())
         return self.refusal(checker.body, given)
 
-    def test_errors(self):
+    def test_invalid_bodies_have_error_messages_of_senlin(self):
         unmapped = 'The data provided is not a map'
         both = {'check': {}, 'recover': {}}
         new = {'name': 'c', 'profile_id': 'p'}
@@ -120,7 +120,7 @@ class TestBodies(TextCase):
             with self.subTest(text=text, given=given):
                 self.assertEqual(text, self.of(schemas, given))
 
-    def test_errors_of_changes_and_of_what_the_version_does_not_have(self):
+    def test_errors_of_patches_and_earlier_versions_match_senlin(self):
         for schemas, minor, text, given, *name in (
             (
                 *(specs.PROFILE.changed, 15),
@@ -139,12 +139,12 @@ class TestBodies(TextCase):
         ):
             self.assertEqual(text, self.of(schemas, given, *name, version=(1, minor)))
 
-    def test_nested_values_are_not_repeated(self):
+    def test_error_omits_nested_values(self):
         wrong = {'replace_nodes': {'nodes': {'a': {'password': 'hush'}}}}
 
         self.assertNotIn('hush', self.of(clusters.ACTIONS, wrong))
 
-    def test_a_request_without_a_body(self):
+    def test_missing_body_has_error_message_of_its_operation(self):
         for schemas, text in (
             (clusters.ACTIONS, 'No action specified'),
             (nodes.ACTIONS, 'No action specified.'),
@@ -154,7 +154,7 @@ class TestBodies(TextCase):
 
             self.assertEqual(text, str(checker.no_body()))
 
-    def test_numbers_and_flags_may_be_sent_as_text(self):
+    def test_numbers_and_booleans_may_be_sent_as_text(self):
         right = {
             'resize': {
                 'adjustment_type': 'CHANGE_IN_CAPACITY',

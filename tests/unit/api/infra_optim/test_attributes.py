@@ -26,7 +26,7 @@ class TestPatched(base.TestCase):
         check = attributes.checker(SCHEMAS)
         return attributes.patched(DOCUMENT, changes, check, {'parameters': {}})
 
-    def test_named_attributes_are_returned_whole_and_removed_ones_empty(self):
+    def test_changed_attributes_are_complete_and_removed_attributes_empty(self):
         for changes, expected in (
             ([], {}),
             ([change('replace', '/name', 'nightly')], {'name': 'nightly'}),
@@ -43,7 +43,7 @@ class TestPatched(base.TestCase):
             with self.subTest(expected=expected):
                 self.assertEqual(expected, self.patched(*changes))
 
-    def test_a_value_that_does_not_fit_is_refused_with_its_name(self):
+    def test_invalid_value_is_rejected_by_attribute_name(self):
         error = self.assertRaises(
             exceptions.Invalid, self.patched, change('replace', '/name', 5)
         )
@@ -55,10 +55,10 @@ class TestPatched(base.TestCase):
         )
 
 
-class TestMoment(base.TestCase):
+class TestParseTime(base.TestCase):
     """Times in requests."""
 
-    def test_a_time_is_in_utc_unless_it_has_an_offset(self):
+    def test_time_without_offset_is_in_utc(self):
         noon = datetime.datetime(2030, 1, 31, 12, tzinfo=datetime.UTC)
         for text in (
             '2030-01-31T12:00:00',

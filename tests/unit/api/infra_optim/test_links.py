@@ -6,7 +6,7 @@ from watcherlite.api import links
 
 
 class TestLinks(base.TestCase):
-    def test_objects_and_collections_have_versioned_and_other_addresses(self) -> None:
+    def test_links_have_versioned_and_unversioned_urls(self) -> None:
         request = fakes.request()
         for found, path in (
             (links.object_links(request, 'actions', 'u'), 'actions/u'),

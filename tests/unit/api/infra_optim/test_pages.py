@@ -64,7 +64,7 @@ class TestPage(PageCase):
         )
         self.assertEqual([Query(sort=(('id', False),), limit=1001)], queries)
 
-    def test_the_arguments_become_one_query(self) -> None:
+    def test_arguments_become_one_query(self) -> None:
         _, queries = self.page(
             5,
             limit=2,
@@ -88,7 +88,7 @@ class TestPage(PageCase):
             queries,
         )
 
-    def test_limits_of_the_time_of_creation_sort_by_it(self) -> None:
+    def test_creation_time_filters_sort_by_creation_time(self) -> None:
         _, queries = self.page(
             5, 'audits', limit=2, since='2030-01-31T08:00+02:00', until='2030-02-01'
         )
@@ -97,7 +97,7 @@ class TestPage(PageCase):
         sort = (('created_at', False),)
         self.assertEqual([Query(sort=sort, limit=3, since=first, until=last)], queries)
 
-    def test_a_service_gives_no_more_than_its_limit(self) -> None:
+    def test_page_size_has_configured_maximum(self) -> None:
         body, queries = self.page(5, limit=4, max_limit=2)
         self.assertEqual((2, 3), (len(body['actions']), queries[0].limit))
 
@@ -107,10 +107,10 @@ class TestPage(PageCase):
 
 
 class TestNextPage(PageCase):
-    def test_no_next_after_the_last_row(self) -> None:
+    def test_last_page_has_no_next_link(self) -> None:
         self.assertNotIn('next', self.page(2, limit=2)[0])
 
-    def test_it_has_every_argument_of_this_one(self) -> None:
+    def test_next_link_has_all_arguments_of_page(self) -> None:
         body, _ = self.page(
             3,
             detail=True,
@@ -136,7 +136,7 @@ class TestNextPage(PageCase):
             dict(parse.parse_qsl(arguments)),
         )
 
-    def test_following_it_gives_every_row_once(self) -> None:
+    def test_next_links_return_every_row_once(self) -> None:
         seen: list[str] = []
         query: dict[str, Any] = {'limit': 2}
         for _ in UUIDS:
@@ -150,7 +150,7 @@ class TestNextPage(PageCase):
 
 
 class TestArgumentSchema(base.TestCase):
-    def test_it_has_the_filters_of_the_noun_and_nothing_else(self) -> None:
+    def test_schema_has_only_filters_of_collection(self) -> None:
         common = {'limit', 'marker', 'sort_key', 'sort_dir'}
         for noun in SORT_KEYS:
             schema = pages.query_schema(noun)[1, 0]
@@ -158,7 +158,7 @@ class TestArgumentSchema(base.TestCase):
             self.assertIs(False, schema['additionalProperties'])
             jsonschema.Draft202012Validator.check_schema(schema)
 
-    def test_states_are_those_of_the_noun(self) -> None:
+    def test_schema_has_states_of_collection(self) -> None:
         states = {
             noun: set(pages.query_schema(noun)[1, 0]['properties']['state']['enum'])
             for noun in ('actions', 'action_plans', 'audits')

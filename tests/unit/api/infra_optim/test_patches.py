@@ -59,13 +59,13 @@ class TestSchema(base.TestCase):
             self.assertRaises(exceptions.Invalid, checker.body, body)
 
 
-class TestReadingAPatch(base.TestCase):
+class TestParse(base.TestCase):
     def refusal(self, body: Any, **limits: Any) -> str:
         """Return the error of an invalid patch."""
         limits.setdefault('allowed', ANY)
         return str(self.assertRaises(exceptions.Invalid, patches.parse, body, **limits))
 
-    def test_the_three_operations_or_none(self) -> None:
+    def test_add_replace_and_remove_are_parsed(self) -> None:
         self.assertEqual(
             [
                 Change('add', 'a', '/a', 1),
@@ -83,7 +83,7 @@ class TestReadingAPatch(base.TestCase):
         )
         self.assertEqual([], patches.parse([], allowed=()))
 
-    def test_only_allowed_attributes(self) -> None:
+    def test_only_allowed_attributes_are_accepted(self) -> None:
         self.assertEqual(
             "'/x/y' is not an allowed attribute and can not be updated",
             self.refusal([line('add', '/x/y', 1)], allowed=['state']),
@@ -93,7 +93,9 @@ class TestReadingAPatch(base.TestCase):
             1, len(patches.parse([line('add', '/state', 1)], allowed=['state']))
         )
 
-    def test_internal_and_mandatory_attributes_and_changes_without_value(self) -> None:
+    def test_changes_of_protected_attributes_or_without_value_are_rejected(
+        self,
+    ) -> None:
         internal = 'is an internal attribute and can not be updated'
         no_value = "'add' and 'replace' operations needs value"
         for wrong, limits, text in (
@@ -124,11 +126,11 @@ class TestReadingAPatch(base.TestCase):
         self.assertEqual('x', changes[0].value)
 
 
-class TestApplyingAPatch(base.TestCase):
+class TestApply(base.TestCase):
     def patched(self, document: Any, *lines: dict[str, Any]) -> dict[str, Any]:
         return patches.apply(document, patches.parse(list(lines), allowed=ANY))
 
-    def test_lines_are_applied_in_order_to_a_copy(self) -> None:
+    def test_lines_are_applied_in_order_to_copy(self) -> None:
         document = {'a': 1, 'b': {'c': [1]}, 'd': 1}
         self.assertEqual(
             {'a': 3, 'b': {'c': [1, 2]}},
@@ -174,7 +176,7 @@ class TestApplyingAPatch(base.TestCase):
             max_size=4,
         ),
     )
-    def test_whatever_it_is_it_is_applied_or_refused(
+    def test_any_patch_is_applied_or_rejected(
         self, document: dict[str, Any], lines: list[dict[str, Any]]
     ) -> None:
         try:

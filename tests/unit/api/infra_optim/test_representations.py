@@ -32,7 +32,7 @@ def request(**parts: Any) -> Request:
 
 
 class TestPlans(base.TestCase):
-    def test_in_a_list(self) -> None:
+    def test_plan_in_list_has_names_of_relations_and_links(self) -> None:
         saved = {'name': 'saved', 'description': 'd', 'unit': '%', 'value': 50.0}
         nodes = {'name': 'nodes', 'description': 'd', 'unit': None, 'value': 2.0}
         plan = factories.make_plan(
@@ -67,9 +67,7 @@ class TestActions(base.TestCase):
         listed = query.ListedAction(factories.make_action(uuid=UUID, **values), 'p')
         return handlers.actions.represent(request(plugins=types), listed, True)
 
-    def test_deleted_action_has_the_state_deleted_and_its_inputs_are_masked(
-        self,
-    ) -> None:
+    def test_deleted_action_has_state_deleted_and_masked_inputs(self) -> None:
         shown = self.shown(
             status=states.SUCCEEDED,
             deleted_at=NOW,
@@ -82,7 +80,7 @@ class TestActions(base.TestCase):
 
 
 class TestAudits(base.TestCase):
-    def test_times_of_runs_have_no_offset_and_those_of_the_row_have_one(self) -> None:
+    def test_row_times_have_offset_and_schedule_times_have_none(self) -> None:
         audit = factories.make_audit(
             1,
             uuid=UUID,
@@ -109,7 +107,7 @@ class TestAudits(base.TestCase):
 
 
 class TestAuditTemplates(base.TestCase):
-    def test_credentials_among_the_parameters_are_masked(self) -> None:
+    def test_credentials_in_parameters_are_masked(self) -> None:
         template = AuditTemplate(
             UUID, 'nightly', 1, id=1, default_parameters=SECRETS, created_at=NOW
         )
@@ -124,7 +122,7 @@ class TestAuditTemplates(base.TestCase):
 class TestServices(base.TestCase):
     """A service is one lane of one worker."""
 
-    def test_one_was_seen_until_its_lease_ended_or_is_seen_now(self) -> None:
+    def test_last_seen_time_is_end_of_lease_or_now(self) -> None:
         workers = [
             query.ListedWorker(1, UUID, 'host', ('applier',), NOW, at(130), True),
             query.ListedWorker(2, UUID, 'host', ('applier',), NOW, at(90), False),
@@ -134,7 +132,7 @@ class TestServices(base.TestCase):
         self.assertEqual((at(100), at(90)), (alive.last_seen_up, lost.last_seen_up))
 
 
-class Installed:
+class InstalledPlugins:
     """Plugins, one of which is usable."""
 
     def plugin(self, namespace: str, name: str) -> type:
@@ -147,8 +145,8 @@ class TestRequirements(base.TestCase):
     """The requirements of a strategy, as `strategy state` displays them."""
 
     def test_no_requirement_is_mandatory_and_models_are_missing(self) -> None:
-        shown = handlers.strategies.requirements('dummy', Installed())
-        gone = handlers.strategies.requirements('gone', Installed())
+        shown = handlers.strategies.requirements('dummy', InstalledPlugins())
+        gone = handlers.strategies.requirements('gone', InstalledPlugins())
 
         missing = 'Datasource is not presented for this strategy'
         models = [
@@ -181,7 +179,7 @@ def stored(subject: str, old: str | None, new: str, **values: Any) -> StoredEven
 
 
 class TestEvents(base.TestCase):
-    def test_of_an_action(self) -> None:
+    def test_event_of_action_has_all_fields(self) -> None:
         shown = handlers.events.represent(stored('action', 'READY', 'RUNNING'))
         self.assertEqual(
             {
@@ -202,7 +200,7 @@ class TestEvents(base.TestCase):
             shown,
         )
 
-    def test_states_are_those_of_the_subject_and_credentials_are_masked(self) -> None:
+    def test_states_are_mapped_by_subject_and_credentials_masked(self) -> None:
         secret, masked = ({'fault': {'password': text}} for text in ('s3', '***'))
         ongoing = ('ONGOING', 'ONGOING')
         for subject, old, new, detail, expected in (
@@ -232,7 +230,7 @@ class TestEvents(base.TestCase):
             names = ('old_state', 'new_state', 'suspended', 'detail')
             self.assertEqual(expected, tuple(found[name] for name in names))
 
-    def test_in_a_stream_it_is_one_line_with_its_sequence(self) -> None:
+    def test_event_in_stream_is_one_line_with_sequence(self) -> None:
         history = History('events', handlers.events.represent, self.fail, self.fail)
         chunk = history.chunk(stored('action', None, 'INIT')).decode()
         self.assertRegex(chunk, r'\Aid: 7\ndata: \{"sequence": 7, .*\}\n\n\Z')

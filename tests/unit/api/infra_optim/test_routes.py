@@ -10,19 +10,17 @@ def nothing(request: Request) -> None:
 
 
 class TestRouteTable(base.TestCase):
-    def test_two_nouns_cannot_have_the_same_operation(self) -> None:
+    def test_operation_cannot_be_defined_twice(self) -> None:
         one = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
         error = self.assertRaises(ValueError, merge_routes, one, one)
         self.assertEqual('GET /v1/a is defined twice', str(error))
 
-    def test_two_nouns_can_share_an_address(self) -> None:
+    def test_methods_of_one_url_are_merged(self) -> None:
         get = {'/v1/a': {'GET': Operation(nothing, None, 'A.')}}  # type: ignore[arg-type]
         post = {'/v1/a': {'POST': Operation(nothing, None, 'B.')}}  # type: ignore[arg-type]
         self.assertEqual({'GET', 'POST'}, set(merge_routes(get, post)['/v1/a']))
 
-    def test_action_plans_are_the_same_in_the_spelling_of_the_specification(
-        self,
-    ) -> None:
+    def test_actionplans_is_an_alias_of_action_plans(self) -> None:
         plans = {
             template.replace('action_plans', 'actionplans'): operations
             for template, operations in handlers.ROUTES.items()
@@ -33,6 +31,6 @@ class TestRouteTable(base.TestCase):
         self.assertEqual(6, len(plans))
         self.assertEqual(plans, alike)
 
-    def test_addresses_are_spelled_the_same_way(self) -> None:
+    def test_templates_have_uniform_spelling(self) -> None:
         for template in handlers.ROUTES:
             self.assertRegex(template, r'\A/\Z|\A/v1(/[a-z_]+|/\{[a-z_]+\})*\Z')

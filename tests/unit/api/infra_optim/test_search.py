@@ -35,7 +35,7 @@ class Rows:
 
 
 class TestSearch(base.TestCase):
-    def test_rows_match_a_part_of_a_text_in_any_case_and_a_user(self):
+    def test_rows_match_by_case_insensitive_substring_and_user(self):
         row = Row('1', 'Größe of the DISK', 'alice')
         for asked, expected in (
             ({}, True),
@@ -50,7 +50,7 @@ class TestSearch(base.TestCase):
             self.assertEqual(expected, SEARCH.matches(row, asked), asked)
         self.assertFalse(SEARCH.matches(Row('1'), {'text': 'x'}))
 
-    def test_a_page_ends_with_its_last_match_if_another_one_follows(self):
+    def test_marker_is_last_match_if_another_match_follows(self):
         rows = Rows([Row(str(n), 'even' if n % 2 == 0 else 'odd') for n in range(9)])
 
         first = SEARCH.read(Query(), rows, {'text': 'even'}, 2)
@@ -62,7 +62,7 @@ class TestSearch(base.TestCase):
         )
         self.assertEqual([(None, search.WINDOW), ('2', search.WINDOW)], rows.windows)
 
-    def test_a_page_reads_a_limited_number_of_rows(self):
+    def test_page_reads_limited_number_of_rows(self):
         count = search.MOST + 3
         rows = Rows([Row(str(n), 'x' if n == count - 1 else '') for n in range(count)])
 

@@ -10,7 +10,7 @@ from watcherlite.api.monitoring.request_log import RequestContextFilter, Request
 from watcherlite.api.operation import Caller
 
 
-class RequestIdTest(base.TestCase):
+class TestRequestLog(base.TestCase):
     """Each log line of a request has its id, and no other one."""
 
     def setUp(self):
@@ -47,7 +47,7 @@ class RequestIdTest(base.TestCase):
         inner = refuse if guarded else RequestContextFilter(work)
         RequestLog(inner, None, lambda: 0.0)(environ, lambda status, headers: None)
 
-    def test_log_line_has_the_request_id_and_caller_of_no_other_request(self):
+    def test_log_lines_have_request_id_and_caller_of_own_request(self):
         self.request(1, guarded=False)
         self.request(2, guarded=True)
 

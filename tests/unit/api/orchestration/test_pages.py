@@ -11,7 +11,7 @@ def query(**asked):
     return pages.query(make_request(query=asked))
 
 
-class Stacks:
+class RecordingStore:
     """A store of three stacks that records its queries."""
 
     def __init__(self):
@@ -32,13 +32,13 @@ class Stacks:
 class TestQueries(base.TestCase):
     """The query of a request for stacks."""
 
-    def test_those_of_the_project_the_latest_first(self):
+    def test_default_query_is_limited_to_project_and_newest_first(self):
         latest = (('created_at', True),)
         expected = Query(sort=latest, tenant='acme', limit=1000)
         # A page is not larger than the configured maximum.
         self.assertEqual([expected] * 2, [query(), query(limit=5000)])
 
-    def test_filters_are_those_of_the_store(self):
+    def test_arguments_become_filters_of_store(self):
         self.assertEqual(
             Query(
                 sort=(('created_at', True),),
@@ -61,14 +61,14 @@ class TestQueries(base.TestCase):
             ),
         )
 
-    def test_a_status_may_have_its_action_before_it(self):
+    def test_status_may_include_action(self):
         for names, filters in (
             (['CREATE_IN_PROGRESS'], {'status': {'IN_PROGRESS'}, 'action': {'CREATE'}}),
             (['IN_PROGRESS', 'FAILED'], {'status': {'IN_PROGRESS', 'FAILED'}}),
         ):
             self.assertEqual(filters, query(status=names).filters)
 
-    def test_sort_keys_are_those_that_clients_know(self):
+    def test_sort_keys_have_names_of_heat(self):
         for asked, expected in (
             (
                 {'sort_keys': ['stack_name,colour', 'updated_time']},
@@ -79,12 +79,12 @@ class TestQueries(base.TestCase):
         ):
             self.assertEqual(expected, query(**asked).sort)
 
-    def test_the_stacks_of_all_projects(self):
+    def test_global_tenant_selects_all_projects_or_given_project(self):
         self.assertIsNone(query(global_tenant=True).tenant)
         self.assertEqual('b', query(global_tenant=True, tenant='b').tenant)
         self.assertEqual('acme', query(tenant='b').tenant)
 
-    def test_tags(self):
+    def test_tags_become_four_filters(self):
         found = query(tags='a, b', tags_any='c', not_tags='d', not_tags_any='e,')
 
         self.assertEqual(
@@ -97,7 +97,7 @@ class TestQueries(base.TestCase):
             found.filters,
         )
 
-    def test_more_tags_than_a_database_takes_are_refused(self):
+    def test_too_many_tags_are_rejected(self):
         many = ','.join(map(str, range(pages.MOST_TAGS)))
 
         self.assertEqual(
@@ -112,7 +112,7 @@ class TestPages(base.TestCase):
     """The response to a request for stacks."""
 
     def page(self, **asked):
-        self.store = Stacks()
+        self.store = RecordingStore()
         request = make_request(
             query=asked, parts={'store': self.store}, route_path='/v1/acme/stacks'
         )
@@ -121,14 +121,14 @@ class TestPages(base.TestCase):
         )
         return answer.body
 
-    def test_all_of_them_have_no_next_page_and_none_needs_no_query(self):
+    def test_complete_list_has_no_next_link_and_limit_zero_needs_no_query(self):
         rows = [{'id': 'u0'}, {'id': 'u1'}, {'id': 'u2'}]
         self.assertEqual({'stacks': rows}, self.page())
         self.assertEqual(3, self.page(limit=1, with_count=True)['count'])
         self.assertEqual({'stacks': []}, self.page(limit=0))
         self.assertEqual([], self.store.asked)
 
-    def test_next_link_has_the_same_arguments(self):
+    def test_next_link_has_same_arguments(self):
         self.assertEqual(
             {
                 'stacks': [{'id': 'u0'}, {'id': 'u1'}],

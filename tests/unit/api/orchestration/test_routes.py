@@ -12,8 +12,8 @@ STACK = f'{PROJECT}/stacks/{{stack_name}}/{{stack_id}}'
 
 
 class TestRouteTable(base.TestCase):
-    def test_rules_that_depend_on_the_request_are_there(self):
-        class Asked:
+    def test_rules_that_depend_on_request_are_registered(self):
+        class FakeRequest:
             def __init__(self, body=None, query=None):
                 self.body = body
                 self.query = query or {}
@@ -27,16 +27,20 @@ class TestRouteTable(base.TestCase):
         names = actions.body[1, 0]['properties']
 
         asked = [
-            *stacks(Asked(query={'global_tenant': True})),
-            *patch(Asked({})),
-            *patch(Asked({'tags': 'a'})),
-            *(rule for name in names for rule in actions.rules(Asked({name: None}))),
+            *stacks(FakeRequest(query={'global_tenant': True})),
+            *patch(FakeRequest({})),
+            *patch(FakeRequest({'tags': 'a'})),
+            *(
+                rule
+                for name in names
+                for rule in actions.rules(FakeRequest({name: None}))
+            ),
         ]
 
         self.assertEqual([], [rule for rule in asked if rule not in known])
 
 
-class TestDocument(base.TestCase):
+class TestOpenAPIDocument(base.TestCase):
     """The OpenAPI document of the API."""
 
     def test_mount_has_error_format_and_no_microversions(self):

@@ -11,7 +11,7 @@ URL = f'http://api/orchestration/v1/signals/s/up?token={"a" * 43}'
 
 
 @dataclasses.dataclass
-class Asked:
+class FakeRequest:
     """A request of a caller with some rights."""
 
     rules: frozenset[str]
@@ -20,12 +20,12 @@ class Asked:
         return rule in self.rules
 
 
-class TestOutputs(base.TestCase):
+class TestShowOutput(base.TestCase):
     def shown(self, value: Any, *rules: str) -> Any:
-        asked: Any = Asked(frozenset(rules))
+        asked: Any = FakeRequest(frozenset(rules))
         return stacks.show_output(asked, OutputValue('k', value))['output_value']
 
-    def test_token_is_shown_to_callers_who_may_signal(self) -> None:
+    def test_token_is_shown_only_to_callers_that_may_signal(self) -> None:
         value = {'urls': [URL], 'text': f'{URL}&x=1', 'n': 1}
         hidden = URL.replace('a' * 43, '***')
 

@@ -14,7 +14,7 @@ def new(body, existing=False):
 class TestNewStacks(base.TestCase):
     """The parsing of the body of a request for a stack."""
 
-    def test_all_of_it(self):
+    def test_complete_body_is_parsed(self):
         found = new(
             {
                 'stack_name': 'one',
@@ -59,7 +59,7 @@ class TestNewStacks(base.TestCase):
                 StackRequest('one', None, existing=True), new(body, existing=True)
             )
 
-    def test_texts_are_parsed(self):
+    def test_json_and_yaml_texts_are_parsed(self):
         found = new(
             {
                 'template': 'heat_template_version: 2018-08-31',
@@ -88,10 +88,10 @@ class TestNewStacks(base.TestCase):
         self.assertIn('Send the template as template', str(refusal))
 
 
-class TestChanges(base.TestCase):
+class TestChangesNothing(base.TestCase):
     """The detection of updates without changes."""
 
-    def test_empty_members_of_clients_change_nothing(self):
+    def test_empty_members_are_no_change(self):
         empty = {'files': {}, 'environment': {}, 'parameters': {}}
         for body in (
             {},
@@ -99,7 +99,7 @@ class TestChanges(base.TestCase):
         ):
             self.assertTrue(stack_requests.changes_nothing(body))
 
-    def test_anything_else_is_a_change(self):
+    def test_other_members_are_a_change(self):
         for name, value in (
             ('template', TEMPLATE),
             ('parameters', {'a': 1}),

@@ -30,7 +30,7 @@ lines = st.fixed_dictionaries(
 class TestPatches(HandlerCase):
     @hypothesis.settings(deadline=None, database=None, derandomize=True)
     @hypothesis.given(st.lists(lines, max_size=3), st.booleans())
-    def test_each_is_obeyed_or_refused_and_a_refusal_changes_nothing(
+    def test_any_patch_is_applied_or_rejected_without_change(
         self, body: list[dict[str, Any]], skipped: bool
     ) -> None:
         self.world.create('a')

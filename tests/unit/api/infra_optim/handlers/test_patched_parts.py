@@ -14,7 +14,7 @@ SCHEMA = {
 }
 
 
-class Interrupted:
+class InterruptedOperations:
     """Operations whose first `times` updates are preceded by another change."""
 
     def __init__(self, operations: Any, others: Any, times: int = 1) -> None:
@@ -29,7 +29,7 @@ class Interrupted:
         return self._operations.update(*arguments)
 
 
-class TestPatchedParts(AuditCase):
+class TestPartialPatches(AuditCase):
     def setUp(self) -> None:
         super().setUp()
         made = strategy(schema=SCHEMA)
@@ -49,7 +49,7 @@ class TestPatchedParts(AuditCase):
         )
         return operation.call(request).body
 
-    def test_of_an_audit(self) -> None:
+    def test_patch_of_audit_parameter_preserves_concurrent_change(self) -> None:
         world = self.world
         audit = world.audit(strategy='made', parameters={'a': 1, 'b': 1})
 
@@ -60,12 +60,12 @@ class TestPatchedParts(AuditCase):
             'audits',
             audit.uuid,
             '/parameters/a',
-            audits=Interrupted(world.audits, other),
+            audits=InterruptedOperations(world.audits, other),
         )
 
         self.assertEqual({'a': 7, 'b': 2}, shown['parameters'])
 
-    def test_of_a_template(self) -> None:
+    def test_patch_of_template_parameter_preserves_concurrent_change(self) -> None:
         world = self.world
         new = AuditTemplateRequest(
             name='nightly',
@@ -83,12 +83,12 @@ class TestPatchedParts(AuditCase):
             'audit_templates',
             'nightly',
             '/default_parameters/a',
-            templates=Interrupted(world.templates, other),
+            templates=InterruptedOperations(world.templates, other),
         )
 
         self.assertEqual({'a': 7, 'b': 2}, shown['default_parameters'])
 
-    def test_patch_of_a_constantly_changing_row_is_rejected(self) -> None:
+    def test_patch_of_constantly_changing_row_is_rejected(self) -> None:
         world = self.world
         audit = world.audit(strategy='made', parameters={'a': 1, 'b': 1})
 
@@ -101,7 +101,7 @@ class TestPatchedParts(AuditCase):
             'audits',
             audit.uuid,
             '/parameters/a',
-            audits=Interrupted(world.audits, other, 100),
+            audits=InterruptedOperations(world.audits, other, 100),
         )
 
         self.assertIn('try again', str(error))

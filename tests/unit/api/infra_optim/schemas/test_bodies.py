@@ -9,7 +9,7 @@ from watcherlite.api.operation import at
 AUDIT = Checker(at(audits.NEW, (1, 0)))
 
 
-class TestAudits(base.TestCase):
+class TestNewAudit(base.TestCase):
     """POST /v1/audits."""
 
     def refusal(self, **given):
@@ -18,7 +18,7 @@ class TestAudits(base.TestCase):
         )
         return str(error)
 
-    def test_values_have_their_types(self):
+    def test_values_of_wrong_type_are_rejected(self):
         for given in (
             {'name': 5},
             {'name': ''},

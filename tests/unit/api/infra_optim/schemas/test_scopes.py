@@ -53,18 +53,18 @@ WRONG = (
 class TestScopes(base.TestCase):
     """The schema, and the rules that it cannot express."""
 
-    def test_documented_scopes_of_upstream_are_valid(self):
+    def test_scopes_documented_by_watcher_are_valid(self):
         for scope in RIGHT:
             with self.subTest(scope=scope):
                 CHECKER.body({'scope': scope})
                 scopes.check(scope)
 
-    def test_anything_else_is_refused(self):
+    def test_invalid_scopes_are_rejected(self):
         for scope in WRONG:
             with self.subTest(scope=scope):
                 self.assertRaises(exceptions.Invalid, CHECKER.body, {'scope': scope})
 
-    def test_aggregates_are_not_included_and_excluded_together(self):
+    def test_aggregates_cannot_be_included_and_excluded_together(self):
         aggregates = {'host_aggregates': [{'id': 1}]}
         scope = [{'storage': []}, {'compute': [aggregates, {'exclude': [aggregates]}]}]
         CHECKER.body({'scope': scope})
