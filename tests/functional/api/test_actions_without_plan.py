@@ -12,7 +12,7 @@ ABSENT = '00000000-0000-4000-8000-000000000000'
 SKIP = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
 
 
-class TestActionsOfNoPlan(base.TestCase):
+class TestActionsWithoutPlan(base.TestCase):
     """A stack that is being created, and the API of plans."""
 
     def setUp(self):
@@ -34,7 +34,7 @@ class TestActionsOfNoPlan(base.TestCase):
             **headers,
         )
 
-    def test_an_action_without_plan_is_not_found_nor_listed_nor_a_marker(self):
+    def test_action_without_plan_is_not_found_or_listed_or_valid_as_marker(self):
         uuid = self.action.uuid
         tried = (
             ('GET', '', None),

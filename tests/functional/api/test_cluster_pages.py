@@ -18,7 +18,7 @@ SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
 COSTS = {'profiles': 1, 'clusters': 4, 'nodes': 3, 'receivers': 2, 'actions': 2}
 
 
-class TestPages(base.TestCase):
+class TestStatementCounts(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.fixture = fixtures.ApiFixture.of(self)
@@ -60,7 +60,7 @@ class TestPages(base.TestCase):
             found[noun] = len(self.statements)
         return found
 
-    def test_each_costs_the_same_for_one_row_and_for_many(self) -> None:
+    def test_lists_take_same_number_of_statements_for_one_and_many_rows(self) -> None:
         self.make('a')
         first = self.costs()
         for name in 'bcdef':

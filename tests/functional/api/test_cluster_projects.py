@@ -164,10 +164,10 @@ class ProjectsCase(base.TestCase):
         }
 
 
-class TestStrangers(ProjectsCase):
+class TestProjectIsolation(ProjectsCase):
     """A member of another project, with every role except that of an administrator."""
 
-    def test_requests_on_foreign_objects_are_not_found(self):
+    def test_requests_on_objects_of_other_projects_return_404(self):
         before = self.all_objects()
 
         for noun, tried in TRIED.items():
@@ -200,7 +200,7 @@ class TestStrangers(ProjectsCase):
 
         self.assertEqual(before, self.all_objects())
 
-    def test_names_short_ids_lists_and_filters_lead_nowhere_either(self):
+    def test_names_short_ids_lists_and_filters_hide_other_projects(self):
         for noun, (key, asked) in MADE.items():
             for name in (asked['name'], self.uuids[noun][:8]):
                 answer = self.ask('GET', f'/{noun}/{name}', None, STRANGER)
@@ -236,7 +236,7 @@ class TestStrangers(ProjectsCase):
                 (nothing.status, text), (there.status, there.data.decode())
             )
 
-    def test_own_objects_show_no_foreign_ones(self):
+    def test_requests_cannot_reference_objects_of_other_projects(self):
         key, profile = MADE['profiles']
         self.ask('POST', '/profiles', {key: profile}, STRANGER)
         key, cluster = MADE['clusters']
@@ -270,7 +270,7 @@ class TestStrangers(ProjectsCase):
                         text = absent.data.decode().replace(ABSENT, uuid)
                         self.assertEqual(text, there.data.decode())
 
-    def test_no_stack_is_adopted_from_it(self):
+    def test_stack_of_other_project_cannot_be_adopted(self):
         stacks = self.fixture.runtime.stacks
         new = StackRequest('a-stack', TEMPLATE, parameters=PARAMETERS)
         uuid = stacks.create(new, 'here').uuid
@@ -293,8 +293,8 @@ class TestStrangers(ProjectsCase):
         )
 
 
-class TestOthers(ProjectsCase):
-    def test_administrator_reaches_objects_of_all_projects_and_acts_on_them(self):
+class TestCrossProjectAccess(ProjectsCase):
+    def test_administrator_can_read_and_change_objects_of_all_projects(self):
         url = f'/actions/{self.uuids["actions"]}'
         body = {'action': {'status': 'CANCELLED'}}
 
@@ -316,9 +316,7 @@ class TestOthers(ProjectsCase):
                 (answer.status, asked['target'], asked['project'], asked['user']),
             )
 
-    def test_own_project_takes_precedence_and_references_are_in_that_of_the_object(
-        self,
-    ):
+    def test_names_resolve_in_own_project_first_and_references_in_that_of_object(self):
         for noun in ('profiles', 'policies', 'nodes'):
             key, asked = MADE[noun]
             self.ask('POST', f'/{noun}', {key: asked}, ADMIN)
@@ -357,7 +355,7 @@ class TestOthers(ProjectsCase):
             (refused.status, refused.body['error']['message']),
         )
 
-    def test_policy_rules_define_administrators_and_a_project_is_needed(self):
+    def test_policy_rules_define_administrators_and_callers_need_project(self):
         nobody = Caller(user_id='ada', roles=frozenset({'manager'}))
         place = f'/actions/{self.uuids["actions"]}?force=true'
         cancel = {'action': {'status': 'CANCELLED'}}

@@ -38,7 +38,7 @@ class TestWebhooks(base.TestCase):
         )
         return answer
 
-    def test_with_authentication_its_token_counts_and_the_log_does_not_have_it(self):
+    def test_webhook_requires_only_its_token_which_is_not_logged(self):
         self.issue(fixtures.ProjectFixture)
 
         statuses = [
@@ -55,7 +55,7 @@ class TestWebhooks(base.TestCase):
         self.token = ''
         self.assertEqual(404, self.trigger().status)
 
-    def test_without_authentication_this_machine_may_trigger_and_no_web_page(self):
+    def test_webhook_without_authentication_rejects_foreign_host_and_origin(self):
         self.issue(fixtures.ApiFixture)
 
         self.assertEqual(409, self.trigger().status)

@@ -7,7 +7,7 @@ from watcherlite.api.event_streams import EventStreams
 from watcherlite.testing import ManualClock
 
 
-class TestWaiting(base.TestCase):
+class TestWait(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.streams, self.clock = EventStreams(), ManualClock()
@@ -25,14 +25,14 @@ class TestWaiting(base.TestCase):
         thread.join(10)
         self.assertFalse(thread.is_alive())
 
-    def test_a_wake_ends_it_once_the_least_time_is_over(self) -> None:
+    def test_wakeup_ends_wait_after_minimum_time(self) -> None:
         thread = self.wait()
         self.clock.until_waiting()
         self.streams.wake()
         self.clock.advance(1)
         self.assert_over(thread)
 
-    def test_a_wake_between_the_look_and_the_wait_is_not_lost(self) -> None:
+    def test_wakeup_between_poll_and_wait_is_not_lost(self) -> None:
         seen = self.streams.wakes()
         self.streams.wake()
         thread = self.wait(seen)
@@ -40,7 +40,7 @@ class TestWaiting(base.TestCase):
         self.clock.advance(1)
         self.assert_over(thread)
 
-    def test_without_a_wake_the_longest_time_ends_it(self) -> None:
+    def test_wait_without_wakeup_ends_after_maximum_time(self) -> None:
         thread = self.wait()
         self.clock.until_waiting()
         self.clock.advance(4)
@@ -48,7 +48,7 @@ class TestWaiting(base.TestCase):
         self.clock.advance(1)
         self.assert_over(thread)
 
-    def test_the_end_of_the_process_ends_it_at_once(self) -> None:
+    def test_end_of_process_ends_wait_at_once(self) -> None:
         thread = self.wait()
         self.clock.until_waiting()
         self.streams.end()

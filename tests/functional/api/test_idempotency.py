@@ -17,7 +17,7 @@ SCALING = {
 CLUSTERS = {'openstack-api-version': 'clustering 1.15'}
 
 
-class IdempotencyTest(base.TestCase):
+class TestIdempotency(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
         fixtures.InstalledFixture.of(self)

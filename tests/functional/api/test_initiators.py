@@ -40,7 +40,7 @@ class TestInitiators(base.TestCase):
             method, path, json=body, headers=headers, host='localhost'
         )
 
-    def test_an_event_tells_who_sent_the_request_if_there_was_one(self) -> None:
+    def test_event_has_initiator_if_caused_by_request(self) -> None:
         made = self.ask('POST', '/v1/action_plans', DOCUMENT)
         plan = made.json['uuid']
         action = self.ask('GET', f'/v1/actions?action_plan_uuid={plan}').json
@@ -88,7 +88,7 @@ class TestInitiators(base.TestCase):
         events = self.ask('GET', f'/v1/action_plans/{plan}/events').json['events']
         self.assertIsNone(events[-1]['detail'])
 
-    def test_an_event_of_a_stack_tells_who_requested_the_change(self) -> None:
+    def test_event_of_stack_has_initiator(self) -> None:
         stack = stacks.store(self.site.runtime, 1, 'web', 'CREATE_COMPLETE')
         place = f'/orchestration/v1/acme/stacks/web/{stack.uuid}'
         mark = {'mark_unhealthy': True, 'resource_status_reason': 'disk'}

@@ -25,7 +25,7 @@ ROLES = {
 NOBODY = 'token-of-nobody'
 
 
-class Identity(http.server.BaseHTTPRequestHandler):
+class FakeIdentityService(http.server.BaseHTTPRequestHandler):
     """Responds to keystonemiddleware: the versions, and data of tokens."""
 
     def do_GET(self) -> None:
@@ -105,7 +105,7 @@ class TestKeystone(base.TestCase):
 
     def identity(self) -> str:
         """Start the identity service; return its URL."""
-        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Identity)
+        server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), FakeIdentityService)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         self.addCleanup(thread.join)
@@ -113,7 +113,7 @@ class TestKeystone(base.TestCase):
         self.addCleanup(server.shutdown)
         return f'http://127.0.0.1:{server.server_port}'
 
-    def test_token_defines_user_and_roles_and_without_one_the_root_is_there(self):
+    def test_token_defines_user_and_roles_and_root_is_public(self):
         api = self.serve(self.identity())
 
         self.assertEqual(
@@ -157,7 +157,7 @@ class TestKeystone(base.TestCase):
 
         self.assertEqual((503, AWAY), (answer.status, answer.fault))
 
-    def test_missing_options_are_reported(self):
+    def test_missing_option_is_reported(self):
         conf = cfg.ConfigOpts()
         conf([], project='watcherlite', default_config_files=[])
 

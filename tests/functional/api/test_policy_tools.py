@@ -14,8 +14,8 @@ CALL = (
 )
 
 
-class ValidatorTest(base.TestCase):
-    def test_of_two_rules_the_one_that_there_is_not_is_named(self):
+class TestPolicyValidator(base.TestCase):
+    def test_validator_reports_unknown_rule(self):
         folder = pathlib.Path(self.useFixture(fixtures.TempDir()).path)
         (folder / 'policy.yaml').write_text(
             '"goal:get": "role:admin"\n"goal:grow": "role:admin"\n'

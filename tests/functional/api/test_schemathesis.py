@@ -58,7 +58,7 @@ def _has_input(operation):
     return bool(operation.query or operation.headers or operation.body)
 
 
-class DescriptionCase(base.TestCase):
+class ConformanceCase(base.TestCase):
     """Generated requests that are valid, or invalid in one way.
 
     :cvar mount: the path of the API
@@ -157,7 +157,7 @@ class DescriptionCase(base.TestCase):
         call()
 
 
-class TestDescription(DescriptionCase):
+class TestInfraOptimConformance(ConformanceCase):
     """The infra-optim API."""
 
     def is_tried(self, operation):
@@ -168,18 +168,18 @@ class TestDescription(DescriptionCase):
         """Return the collection, since all collections name their variable alike."""
         return case.operation.path.split('/')[2]
 
-    def test_right_requests_of_the_last_version(self):
+    def test_valid_requests_of_latest_version_conform(self):
         self.try_all(GenerationMode.POSITIVE, _of_version('infra-optim 1.8'))
 
-    def test_wrong_requests_of_the_last_version(self):
+    def test_invalid_requests_of_latest_version_conform(self):
         self.try_all(GenerationMode.NEGATIVE, _of_version('infra-optim 1.8'))
 
-    def test_right_requests_of_the_first_version(self):
+    def test_valid_requests_of_first_version_conform(self):
         self.examples = FEW_EXAMPLES
         self.try_all(GenerationMode.POSITIVE, _of_version('infra-optim 1.0'))
 
 
-class TestDescriptionOfStacks(DescriptionCase):
+class TestOrchestrationConformance(ConformanceCase):
     """The orchestration API."""
 
     mount = '/orchestration'
@@ -215,14 +215,14 @@ class TestDescriptionOfStacks(DescriptionCase):
         redirects = '302' in operation.definition.raw['responses']
         return not redirects or operation.path == '/v1/{tenant}/stacks/{stack_name}'
 
-    def test_right_requests(self):
+    def test_valid_requests_conform(self):
         self.try_all(GenerationMode.POSITIVE)
 
-    def test_wrong_requests(self):
+    def test_invalid_requests_conform(self):
         self.try_all(GenerationMode.NEGATIVE)
 
 
-class TestDescriptionOfClusters(DescriptionCase):
+class TestClusteringConformance(ConformanceCase):
     """The clustering API."""
 
     mount = '/clustering'
@@ -255,12 +255,12 @@ class TestDescriptionOfClusters(DescriptionCase):
             'path': '$.name',
         }
 
-    def test_right_requests_of_the_last_version(self):
+    def test_valid_requests_of_latest_version_conform(self):
         self.try_all(GenerationMode.POSITIVE, _of_version('clustering 1.15'))
 
-    def test_wrong_requests_of_the_last_version(self):
+    def test_invalid_requests_of_latest_version_conform(self):
         self.try_all(GenerationMode.NEGATIVE, _of_version('clustering 1.15'))
 
-    def test_right_requests_of_the_first_version(self):
+    def test_valid_requests_of_first_version_conform(self):
         self.examples = FEW_EXAMPLES
         self.try_all(GenerationMode.POSITIVE, _of_version('clustering 1.0'))

@@ -91,7 +91,7 @@ CODES = {
 }
 
 
-class TestStates(base.TestCase):
+class TestStackStates(base.TestCase):
     """Every operation in every state."""
 
     def setUp(self):
@@ -113,7 +113,7 @@ class TestStates(base.TestCase):
         """
         return CODES[state] | (READS if level_of(state) else {})
 
-    def test_responses_match_the_table_and_a_lock_has_begun_with_its_response(self):
+    def test_status_codes_match_table_and_lock_starts_before_response(self):
         answered = {state: {} for state in CODES}
 
         for state in CODES:

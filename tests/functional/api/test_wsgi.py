@@ -32,10 +32,10 @@ class WsgiCase(base.TestCase):
         return found
 
 
-class TestBuilding(WsgiCase):
+class TestBuild(WsgiCase):
     """The application is composed once, and cleans up after a failed composition."""
 
-    def test_failed_start_leaves_no_connections_open(self):
+    def test_failed_build_closes_store(self):
         bad = self.home / 'policy.yaml'
         bad.write_text('[no mapping')
         runtimes, closed = self.runtimes(), []
@@ -56,7 +56,7 @@ class TestBuilding(WsgiCase):
 
         self.assertEqual((1, 1), (len(runtimes), len(closed)))
 
-    def test_errors_refer_only_to_existing_log_entries(self):
+    def test_build_error_is_logged_and_refers_to_log_without_request_id(self):
         def build():
             raise exceptions.ConfigurationError('[api] is wrong')
 

@@ -17,7 +17,7 @@ from watcherlite.domain.events import Event, StoredEvent
 from watcherlite.testing import ManualClock
 
 
-class Story:
+class FakePlan:
     """The events of a plan during a stream.
 
     :ivar looks: the number of polls
@@ -54,12 +54,12 @@ class Story:
 class FollowCase(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        self.story = Story()
+        self.plan = FakePlan()
         self.streams = EventStreams()
         self.clock = ManualClock()
 
         self.history = History(
-            'events', event_api.represent, self.story.ended, self.story.events
+            'events', event_api.represent, self.plan.ended, self.plan.events
         )
 
     def follow(self, after: int = 0) -> Iterator[bytes]:
@@ -100,10 +100,10 @@ def event_states(chunk: bytes | None) -> list[tuple[int, str]]:
     return found
 
 
-class TestStream(FollowCase):
-    def test_past_events_come_at_once_or_later_ones_and_then_the_end(self) -> None:
-        self.story.add_event('ONGOING')
-        self.story.add_event('SUCCEEDED', over=True)
+class TestFollow(FollowCase):
+    def test_stream_of_ended_plan_has_events_after_sequence_and_end(self) -> None:
+        self.plan.add_event('ONGOING')
+        self.plan.add_event('SUCCEEDED', over=True)
         for after in (0, 1):
             begin, page, end = self.follow(after)
             self.assertEqual([BEGIN, END], [begin, end])
@@ -111,23 +111,23 @@ class TestStream(FollowCase):
                 [(1, 'ONGOING'), (2, 'SUCCEEDED')][after:], event_states(page)
             )
 
-    def test_many_events_come_in_pages_without_a_wait(self) -> None:
+    def test_many_events_are_sent_in_pages_without_wait(self) -> None:
         for _ in range(histories.PAGE + 1):
-            self.story.add_event('ONGOING')
-        self.story.over = True
+            self.plan.add_event('ONGOING')
+        self.plan.over = True
         _, first, second, end = self.follow()
         self.assertEqual(
             [histories.PAGE, 1, END],
             [len(event_states(first)), len(event_states(second)), end],
         )
 
-    def test_wakes_bring_news_without_the_time_of_a_poll_at_one_look(self) -> None:
+    def test_wakeups_deliver_events_before_poll_with_one_query_each(self) -> None:
         stream = self.open_stream()
 
         def wake(times: int, state: str, over: bool) -> None:
             for _ in range(times):
                 self.streams.wake()
-            self.story.add_event(state, over)
+            self.plan.add_event(state, over)
             self.clock.advance(histories.SPACING)
 
         one = self.next_of(stream, lambda: wake(1, 'ONGOING', False))
@@ -135,44 +135,44 @@ class TestStream(FollowCase):
         self.assertEqual(
             [(1, 'ONGOING'), (2, 'FAILED')], event_states(one) + event_states(crowd)
         )
-        self.assertEqual(3, self.story.looks)
+        self.assertEqual(3, self.plan.looks)
         self.assertEqual([END], list(stream))
 
     def test_poll_finds_events_without_wakeup(self) -> None:
         def happens() -> None:
-            self.story.add_event('FAILED', over=True)
+            self.plan.add_event('FAILED', over=True)
             self.clock.advance(histories.POLL)
 
         self.assertEqual(
             [(1, 'FAILED')], event_states(self.next_of(self.open_stream(), happens))
         )
 
-    def test_comments_show_that_it_lives_and_whether_the_database_is_away(self) -> None:
+    def test_heartbeat_reports_whether_database_is_available(self) -> None:
         stream = self.open_stream()
 
         def heartbeat() -> None:
             self.clock.advance(histories.HEARTBEAT)
 
         self.assertEqual(ALIVE, self.next_of(stream, heartbeat))
-        self.story.away = True
+        self.plan.away = True
         self.assertEqual(AWAY, self.next_of(stream, heartbeat))
 
         def comes_back() -> None:
-            self.story.away = False
-            self.story.add_event('SUCCEEDED', over=True)
+            self.plan.away = False
+            self.plan.add_event('SUCCEEDED', over=True)
             self.clock.advance(histories.POLL)
 
         self.assertEqual(
             [(1, 'SUCCEEDED')], event_states(self.next_of(stream, comes_back))
         )
 
-    def test_it_ends_with_the_process(self) -> None:
+    def test_end_of_process_ends_stream(self) -> None:
         self.assertIsNone(self.next_of(self.open_stream(), self.streams.end))
 
 
-class TestEndedSubjects(FollowCase):
-    def test_only_ended_subjects_with_known_events_are_over(self) -> None:
+class TestIsOver(FollowCase):
+    def test_stream_is_over_if_subject_ended_and_all_events_are_known(self) -> None:
         self.assertFalse(histories.is_over(self.history, 0))
-        self.story.add_event('SUCCEEDED', over=True)
+        self.plan.add_event('SUCCEEDED', over=True)
         self.assertFalse(histories.is_over(self.history, 0))
         self.assertTrue(histories.is_over(self.history, 1))

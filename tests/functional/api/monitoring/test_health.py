@@ -22,7 +22,7 @@ from watcherlite.testing.memory_store import MemoryStore
 PATIENCE = 10.0
 
 
-class Away:
+class UnavailableStore:
     """A store whose database is unavailable."""
 
     def __getattr__(self, name):
@@ -32,7 +32,7 @@ class Away:
         return call
 
 
-class PlacesCase(base.TestCase):
+class EndpointCase(base.TestCase):
     """Requests of /healthcheck and /metrics."""
 
     def setUp(self):
@@ -43,7 +43,7 @@ class PlacesCase(base.TestCase):
         self.broker = lambda: None
         self.disable_file = self.home / 'disabled'
 
-    def places(self, metrics=None):
+    def endpoints(self, metrics=None):
         health = Health(
             self.store,
             self.clock,
@@ -60,10 +60,10 @@ class PlacesCase(base.TestCase):
         return [b'{"place": "elsewhere"}']
 
     def ask(self, method='GET', path='/healthcheck', caller=None):
-        return ask(self.places(), method, path, environ={CALLER: caller})
+        return ask(self.endpoints(), method, path, environ={CALLER: caller})
 
 
-class TestHealth(PlacesCase):
+class TestHealth(EndpointCase):
     """GET /healthcheck."""
 
     def detailed(self):
@@ -75,7 +75,7 @@ class TestHealth(PlacesCase):
                 factories.make_worker(host=f'host-{number}', lanes=each), 30
             )
 
-    def test_a_notification_that_waits_too_long_degrades_it(self):
+    def test_overdue_notification_degrades_status(self):
         plan = factories.store_plan(self.store)[0]
         with self.store.transaction() as tx:
             tx.add_events([factories.make_event(plan, occurred_at=self.clock.now())])
@@ -90,7 +90,7 @@ class TestHealth(PlacesCase):
             ('degraded', LATE + 1), (found['status'], found['oldest_pending_seconds'])
         )
 
-    def test_everybody_learns_whether_it_serves_and_no_more(self):
+    def test_status_without_details_is_public(self):
         path = '/healthcheck'
         for method, place, expected in (
             ('GET', path, (200, b'{"status": "ok"}')),
@@ -105,8 +105,8 @@ class TestHealth(PlacesCase):
         self.assertEqual(405, refused.status)
         self.assertEqual('GET, HEAD, OPTIONS', refused.headers['Allow'])
 
-    def test_without_the_database_it_does_not_serve(self):
-        self.store = Away()
+    def test_unavailable_database_fails_health_check(self):
+        self.store = UnavailableStore()
         failed = {'status': 'failed'}
         for answer, expected in (
             (self.ask(), failed),
@@ -121,7 +121,7 @@ class TestHealth(PlacesCase):
         ):
             self.assertEqual((503, expected), (answer.status, answer.body))
 
-    def test_database_lost_during_the_check_is_reported_once(self):
+    def test_database_lost_during_check_is_reported_as_ok(self):
         looks = []
 
         def check():
@@ -137,14 +137,14 @@ class TestHealth(PlacesCase):
             (200, 'ok'), (answer.status, answer.body['database']['status'])
         )
 
-    def test_a_file_takes_it_out_of_service(self):
+    def test_disable_file_disables_service(self):
         self.disable_file.touch()
 
         self.assertEqual(
             (503, {'status': 'disabled'}), (self.ask().status, self.ask().body)
         )
 
-    def test_an_administrator_learns_how_each_part_is(self):
+    def test_administrator_gets_status_of_each_part(self):
         self.serve(('applier',), ('applier', 'engine'))
 
         answer = self.detailed()
@@ -169,7 +169,7 @@ class TestHealth(PlacesCase):
             answer.body,
         )
 
-    def test_lane_without_worker_degrades_it(self):
+    def test_lane_without_worker_degrades_status(self):
         self.serve(('engine',))
 
         body = self.detailed().body
@@ -180,7 +180,7 @@ class TestHealth(PlacesCase):
             body['lanes']['applier'],
         )
 
-    def test_unavailable_broker_degrades_it(self):
+    def test_unavailable_broker_degrades_status(self):
         self.serve(('applier', 'engine'))
 
         def broker():
@@ -200,7 +200,7 @@ class TestHealth(PlacesCase):
 class TestBrokerProbe(base.TestCase):
     """The probe of the broker, which does not block requests."""
 
-    def test_an_answer_counts_for_a_while(self):
+    def test_result_is_cached(self):
         clock, asked = ManualClock(), []
         probe = BrokerProbe(lambda: asked.append(1), clock.monotonic)
 
@@ -212,7 +212,7 @@ class TestBrokerProbe(base.TestCase):
 
         self.assertEqual([1, 1, 2], counts)
 
-    def test_unresponsive_broker_delays_no_request(self):
+    def test_unresponsive_broker_does_not_delay_requests(self):
         gate = threading.Event()
         self.addCleanup(gate.set)
         asked = []
@@ -230,7 +230,7 @@ class TestBrokerProbe(base.TestCase):
         self.assertEqual(('ok', 'available'), probe.status(PATIENCE))
         self.assertEqual([1], asked)
 
-    def test_an_error_is_reported_without_password_and_the_next_probe_runs(self):
+    def test_error_is_reported_without_password_and_next_probe_runs(self):
         clock = ManualClock()
         errors = [
             RuntimeError('amqp://u:S3cret@h'),
@@ -257,7 +257,7 @@ class TestBrokerProbe(base.TestCase):
         )
 
 
-class TestMetrics(PlacesCase):
+class TestMetrics(EndpointCase):
     """GET /metrics and its counters."""
 
     def figures(self, metrics):
@@ -269,12 +269,12 @@ class TestMetrics(PlacesCase):
     def metrics(self):
         return Metrics(self.store, self.clock.now)
 
-    def test_disabled_metrics_do_not_exist(self):
+    def test_disabled_metrics_are_passed_to_application(self):
         self.assertEqual(b'{"place": "elsewhere"}', self.ask(path='/metrics').data)
 
     def test_requests_are_counted_by_method_route_and_status(self):
         metrics = self.metrics()
-        observed = RequestLog(self.places(metrics), metrics, self.clock.monotonic)
+        observed = RequestLog(self.endpoints(metrics), metrics, self.clock.monotonic)
 
         for method, path in (
             ('GET', '/v1/elsewhere'),
@@ -302,7 +302,7 @@ class TestMetrics(PlacesCase):
         )
         self.assertIn('text/plain', answer.headers['Content-Type'])
 
-    def test_metrics_of_the_store(self):
+    def test_metrics_include_figures_of_store(self):
         factories.store_plan(self.store, state='ONGOING')
         self.store.register_worker(factories.make_worker(), 30)
         with self.store.transaction() as tx:
@@ -323,15 +323,15 @@ class TestMetrics(PlacesCase):
 
         self.assertEqual(expected, {name: figures[name] for name in expected})
 
-    def test_metrics_without_the_database(self):
-        self.store = Away()
+    def test_metrics_without_database_report_only_that(self):
+        self.store = UnavailableStore()
 
         figures = self.figures(self.metrics())
 
         self.assertEqual({'watcherlite_database_up': 0.0}, figures)
 
 
-class TestObserver(base.TestCase):
+class TestRequestLog(base.TestCase):
     """Log lines, and uncaught exceptions."""
 
     def observed(self, application):
@@ -344,7 +344,7 @@ class TestObserver(base.TestCase):
 
         return self.observed(call)
 
-    def test_changes_and_failures_are_logged_at_info(self):
+    def test_requests_are_logged_at_info(self):
         ask(self.answering('200 OK'), 'GET', '/v1/a')
         ask(self.answering('404 Not Found'), 'GET', '/v1/b')
         ask(self.answering('204 No Content'), 'DELETE', '/v1/c')
@@ -359,7 +359,7 @@ class TestObserver(base.TestCase):
             lines,
         )
 
-    def test_an_exception_of_a_layer_is_an_answer_like_all_others(self):
+    def test_exception_of_middleware_returns_500_and_is_logged(self):
         def broken(environ, start_response):
             raise ValueError('with a secret')
 

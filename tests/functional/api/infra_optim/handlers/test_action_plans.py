@@ -11,7 +11,7 @@ from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.states import action_plan as states
 
 
-class TestSomebodyElseIsFaster(HandlerCase):
+class TestConcurrentChanges(HandlerCase):
     def refusal(
         self, act: Any, plan: ActionPlan, method: str, template: str, body: Any = None
     ) -> str:
@@ -23,7 +23,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
         )
         return str(error)
 
-    def test_second_concurrent_request_fails_with_the_present_state(self) -> None:
+    def test_second_concurrent_request_fails_with_current_state(self) -> None:
         pending = [{'op': 'replace', 'path': '/state', 'value': 'PENDING'}]
         template = '/v1/action_plans/{uuid}'
         for act, request, text in (
@@ -42,7 +42,7 @@ class TestSomebodyElseIsFaster(HandlerCase):
             meanwhile = functools.partial(act, plan.uuid)
             self.assertEqual(text, self.refusal(meanwhile, plan, *request))
 
-    def test_a_plan_that_has_begun_is_not_cancelled_as_one_that_has_not(self) -> None:
+    def test_plan_that_starts_after_check_is_not_cancelled(self) -> None:
         later = '2999-01-01T00:00:00Z'
         plan = self.world.start('a', action('b', not_before=later))
 

@@ -13,7 +13,7 @@ from watcherlite.domain.action_plans import ActionPlan
 EVENTS = '/v1/action_plans/{uuid}/events'
 
 
-class TestFollowingAPlan(HandlerCase):
+class TestPlanEventStream(HandlerCase):
     def follow(self, plan: ActionPlan, **request: object) -> Response:
         return self.call(
             'GET', EVENTS, path={'uuid': plan.uuid}, event_stream=True, **request
@@ -68,14 +68,14 @@ class TestFollowingAPlan(HandlerCase):
         first.stream.close()  # type: ignore[attr-defined]
         self.assertEqual(200, self.follow(plan).status)
 
-    def test_deletion_of_the_plan_ends_its_stream(self) -> None:
+    def test_deletion_of_plan_ends_its_stream(self) -> None:
         plan = self.world.create('a')
         answer = self.follow(plan)
         self.world.plans.delete(plan.uuid)
         assert answer.stream is not None
         self.assertEqual(END, list(answer.stream)[-1])
 
-    def test_client_with_all_events_of_an_ended_plan_gets_204(self) -> None:
+    def test_client_with_all_events_of_ended_plan_gets_204(self) -> None:
         plan = self.world.create('a')
         self.world.plans.cancel(plan.uuid)
         last = self.world.store.list_events(plan_id=plan.id)[-1].sequence
@@ -84,7 +84,7 @@ class TestFollowingAPlan(HandlerCase):
         unknown = self.follow(plan, last_event_id=str(last - 1))
         self.assertEqual(200, unknown.status)
 
-    def test_a_page_is_no_stream(self) -> None:
+    def test_request_without_event_stream_returns_page(self) -> None:
         plan = self.world.create('a')
         answer = self.call('GET', EVENTS, path={'uuid': plan.uuid}, query={'limit': 1})
         self.assertEqual(1, len(answer.body['events']))

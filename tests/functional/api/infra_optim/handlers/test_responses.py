@@ -9,14 +9,14 @@ from watcherlite.domain.creators import Creator, of_context
 DOCUMENT = {'actions': [{'name': 'c', 'action_type': 'nop'}]}
 
 
-class TestAnswers(HandlerCase):
+class TestResponses(HandlerCase):
     def setUp(self) -> None:
         super().setUp()
         self.plan = self.world.run('a', action('b', parents=['a'], target='host-7'))
         self.one = {'uuid': self.plan.uuid}
         self.action = {'uuid': self.world.action('b').uuid}
 
-    def test_of_every_read(self) -> None:
+    def test_read_responses_conform_in_every_version(self) -> None:
         for version in INFRA_OPTIM.history:
             for template, path in (
                 ('/', {}),
@@ -32,7 +32,7 @@ class TestAnswers(HandlerCase):
                 answer = self.call('GET', template, version, path=path)
                 self.assertEqual(200, answer.status)
 
-    def test_of_every_change(self) -> None:
+    def test_change_responses_conform(self) -> None:
         made = self.call('POST', '/v1/action_plans', body=DOCUMENT)
         plan = {'uuid': made.body['uuid']}
         skip = [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}]
@@ -47,7 +47,7 @@ class TestAnswers(HandlerCase):
         ]
         self.assertEqual([200, 200, 200, 204], [each.status for each in responses])
 
-    def test_creator_of_a_plan_and_his_authority_are_stored_with_it(self) -> None:
+    def test_creator_of_plan_and_project_scope_are_stored(self) -> None:
         self.call('POST', '/v1/action_plans', body=DOCUMENT)
         self.assertEqual(
             {'user_name': 'ada', 'request_id': 'req-1', 'creator': {}},
@@ -64,7 +64,7 @@ class TestAnswers(HandlerCase):
             self.assertEqual(Creator('a', 'p', everywhere), plan.creator)
             self.assertEqual(plan.creator, of_context(self.world.action('c').context))
 
-    def test_missing_action_type_has_no_description(self) -> None:
+    def test_missing_action_type_has_empty_description(self) -> None:
         bare = type(self.world.types).of(action_types={})
         services = self.services_of(self.world, plugins=bare)
         answer = self.call(
