@@ -8,7 +8,7 @@ from oslo_config import cfg
 from tests import base
 from tests.contract.cluster_case import cluster_event
 from tests.functional.api import fixtures
-from tests.unit.api.requests import Answered, ask
+from tests.unit.api.requests import ReceivedResponse, ask
 from watcherlite.api import deploy
 from watcherlite.api.app import CALLER, Application
 from watcherlite.api.operation import Caller
@@ -148,7 +148,7 @@ class ProjectsCase(base.TestCase):
             tx.add_events([event])
         return event.uuid
 
-    def ask(self, method: str, url: str, body: Any, caller: Caller) -> Answered:
+    def ask(self, method: str, url: str, body: Any, caller: Caller) -> ReceivedResponse:
         return ask(
             *(self.api, method, f'/clustering/v1{url}', body),
             environ={CALLER: caller},
@@ -316,7 +316,7 @@ class TestCrossProjectAccess(ProjectsCase):
                 (answer.status, asked['target'], asked['project'], asked['user']),
             )
 
-    def test_names_resolve_in_own_project_first_and_references_in_that_of_object(self):
+    def test_names_resolve_in_own_project_and_references_in_project_of_object(self):
         for noun in ('profiles', 'policies', 'nodes'):
             key, asked = MADE[noun]
             self.ask('POST', f'/{noun}', {key: asked}, ADMIN)

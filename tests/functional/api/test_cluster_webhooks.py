@@ -2,7 +2,7 @@
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.requests import Answered, ask
+from tests.unit.api.requests import ReceivedResponse, ask
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import (
     ClusterRequest,
@@ -33,7 +33,7 @@ class TestWebhooks(base.TestCase):
         url = f'/clustering{prefix}/webhooks/{self.uuid}/trigger?V=2'
         url += f'&token={self.token}'
         application = fixtures.application()
-        answer: Answered = ask(
+        answer: ReceivedResponse = ask(
             application, method, url, **{'Host': 'localhost', **headers}
         )
         return answer

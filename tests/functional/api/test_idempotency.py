@@ -4,7 +4,7 @@ from typing import Any
 
 from tests import base
 from tests.functional.api import fixtures
-from tests.unit.api.requests import Answered, ask
+from tests.unit.api.requests import ReceivedResponse, ask
 
 TEMPLATE = {'heat_template_version': '2018-08-31', 'resources': {}}
 SPEC = {'type': 'os.heat.value', 'version': '1.0', 'properties': {'value': 'x'}}
@@ -23,7 +23,9 @@ class TestIdempotency(base.TestCase):
         fixtures.InstalledFixture.of(self)
         self.application = fixtures.application()
 
-    def post(self, url: str, body: Any, key: str | None, **headers: str) -> Answered:
+    def post(
+        self, url: str, body: Any, key: str | None, **headers: str
+    ) -> ReceivedResponse:
         if key is not None:
             headers['Idempotency-Key'] = key
         headers = {'Host': 'localhost', **headers}

@@ -9,7 +9,7 @@ import webob
 
 
 @dataclasses.dataclass(frozen=True)
-class Answered:
+class ReceivedResponse:
     """A response: its status, headers (case-insensitive) and JSON body."""
 
     status: int
@@ -34,7 +34,7 @@ def ask(
     body: Any = None,
     environ: Mapping[str, Any] | None = None,
     **headers: str,
-) -> Answered:
+) -> ReceivedResponse:
     """Send a request.
 
     :param body: bytes as they are, anything else as JSON
@@ -48,4 +48,4 @@ def ask(
     for name, value in headers.items():
         request.headers[name.replace('_', '-')] = value
     answer = request.get_response(application)
-    return Answered(answer.status_int, answer.headers, answer.body)
+    return ReceivedResponse(answer.status_int, answer.headers, answer.body)

@@ -33,7 +33,7 @@ class TestArguments(TextCase):
             list(wrong), [self.refusal(query, given) for given in wrong.values()]
         )
 
-    def test_unknown_argument_is_reported_as_its_collection_and_version_do(self):
+    def test_unknown_argument_error_depends_on_collection_and_version(self):
         for schemas, version, name, text in (
             (clusters.INDEX, LATEST, 'bogus', "Invalid parameter 'bogus'"),
             (actions.INDEX, (1, 13), 'cluster_id', 'Invalid parameter cluster_id'),

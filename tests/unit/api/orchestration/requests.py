@@ -10,7 +10,7 @@ URL = 'http://127.0.0.1:9322/orchestration'
 PROJECT = f'{URL}/v1/acme'
 
 
-class Limited:
+class FakeStacks:
     """The limits of the operations on stacks."""
 
     limits = StackLimits(template=200)
@@ -19,5 +19,5 @@ class Limited:
 def make_request(**values: Any) -> Request:
     """Return a request of the project acme, whose services have only limits."""
     path = {'tenant': 'acme', **values.pop('path', {})}
-    parts = fakes.services(stacks=Limited(), **values.pop('parts', {}))
+    parts = fakes.services(stacks=FakeStacks(), **values.pop('parts', {}))
     return fakes.request(parts, path=path, mount_url=URL, **values)
