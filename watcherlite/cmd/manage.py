@@ -124,7 +124,7 @@ def _format_counts(counts: Mapping[str, int]) -> str:
     return ', '.join(counted) or 'nothing'
 
 
-def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+def reencrypt(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     """Encrypt all secrets with the first key, also those stored unencrypted."""
     if bootstrap.missing_file(configuration) is not None:
         print('The database does not exist yet.')
@@ -132,13 +132,19 @@ def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
     store = bootstrap.open_store(configuration)
     try:
         store.check()
-        counts = store.reseal()
+        counts = store.reencrypt()
     finally:
         store.close()
     counted = ', '.join(
         f'{count} {table.replace("_", " ")}' for table, count in counts.items() if count
     )
     print(f'Encrypted: {counted}.' if counted else 'All secrets are already encrypted.')
+
+
+def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
+    """Run `reencrypt` by its earlier name, which is deprecated."""
+    print(f'{COMMAND}: "db reseal" is deprecated; use "db reencrypt"', file=sys.stderr)
+    reencrypt(configuration, args)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -156,7 +162,9 @@ def _parser() -> argparse.ArgumentParser:
     add('stamp', stamp).add_argument(
         'revision', metavar='REVISION', help='a revision, or head for the newest'
     )
-    add('reseal', reseal)
+    add('reencrypt', reencrypt)
+    # Without help, so that the list of actions omits it.
+    actions.add_parser('reseal').set_defaults(action=reseal)
     purging = add('purge', purge)
     purging.add_argument(
         '--older-than',

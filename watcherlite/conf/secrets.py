@@ -38,7 +38,7 @@ OPTS = [
         'database; start with the key that the first machine has generated, '
         'otherwise its data cannot be decrypted. To rotate the key, append a '
         'new one on every machine, then move it to the front, run '
-        '"watcherlite-manage db reseal", and remove the old ones.',
+        '"watcherlite-manage db reencrypt", and remove the old ones.',
     )
 ]
 

@@ -40,7 +40,7 @@ class SqliteTest(CallingTestCase):
             self.manage('db', 'upgrade'),
         )
         self.assertEqual((0, 'none\n', ''), self.manage('db', 'version'))
-        for action in ('purge', 'reseal'):
+        for action in ('purge', 'reencrypt'):
             self.assertEqual(
                 (0, 'The database does not exist yet.\n', ''), self.manage('db', action)
             )
@@ -161,26 +161,41 @@ class SqliteTest(CallingTestCase):
             ],
         )
 
-    def test_reseal_encrypts_everything_with_the_first_key(self):
+    def test_reencrypt_encrypts_all_secrets_with_the_first_key(self):
         nothing = (0, 'All secrets are already encrypted.\n', '')
         inputs = {'password': 'canary'}
         factories.store_plan(self.store(), factories.make_action(inputs=inputs))
         old = (self.home / 'watcherlite' / 'secrets.key').read_text().strip()
-        self.assertEqual(nothing, self.manage('db', 'reseal'))
+        self.assertEqual(nothing, self.manage('db', 'reencrypt'))
 
         new = base64.b64encode(b'n' * 32).decode()
         both = self.write_ini(f'[secrets]\nencryption_keys = {new},{old}\n')
-        reseal = ('--config-file', both, 'db', 'reseal')
-        self.assertEqual((0, 'Encrypted: 1 actions.\n', ''), self.manage(*reseal))
-        self.assertEqual(nothing, self.manage(*reseal))
+        command = ('--config-file', both, 'db', 'reencrypt')
+        self.assertEqual((0, 'Encrypted: 1 actions.\n', ''), self.manage(*command))
+        self.assertEqual(nothing, self.manage(*command))
 
         only_old = self.write_ini(f'[secrets]\nencryption_keys = {old}\n')
-        reseal = ('--config-file', only_old, 'db', 'reseal')
-        code, out, err = self.manage(*reseal)
+        command = ('--config-file', only_old, 'db', 'reencrypt')
+        code, out, err = self.manage(*command)
         self.assertEqual((3, '', 1), (code, out, err.count('\n')))
         self.assertIn(
             'encryption_keys cannot decrypt, as they were encrypted with another', err
         )
+
+    def test_reseal_is_a_deprecated_alias_of_reencrypt(self):
+        self.store()
+
+        self.assertEqual(
+            (
+                0,
+                'All secrets are already encrypted.\n',
+                'watcherlite-manage: "db reseal" is deprecated; use "db reencrypt"\n',
+            ),
+            self.manage('db', 'reseal'),
+        )
+        _, out, _ = self.manage('db', '--help')
+        self.assertIn('reencrypt', out)
+        self.assertNotIn('reseal', out)
 
     def test_mistakes_are_one_line(self):
         revisions = ', '.join(migration.REVISIONS)
@@ -245,7 +260,7 @@ class ServerTest(CallingTestCase):
             '[database]\nconnection = mysql+pymysql://root:hunter2@127.0.0.1:1/x\n'
         )
 
-        for action in ('upgrade', 'version', 'purge', 'reseal'):
+        for action in ('upgrade', 'version', 'purge', 'reencrypt'):
             code, out, err = self.call(manage.main, '--config-file', ini, 'db', action)
 
             self.assertEqual((3, ''), (code, out))

@@ -219,9 +219,9 @@ class EncryptionTests(StackCase):
 
     def test_columns_with_secrets_are_encrypted_and_digests_are_keyed(self) -> None:
         self.store_secrets()
-        sealed = raw.places(self.sql_store.engine, MARK)
+        encrypted = raw.places(self.sql_store.engine, MARK)
         expected = {(table, c) for table, columns in ENCRYPTED.items() for c in columns}
-        self.assertEqual((expected, set()), (sealed, self.in_clear()))
+        self.assertEqual((expected, set()), (encrypted, self.in_clear()))
         # The digest of a definition is keyed.
         found = raw.places(self.sql_store.engine, self.definition.digest)
         self.assertEqual(set(), found)
@@ -253,7 +253,7 @@ class EncryptionTests(StackCase):
         self.assertEqual(stored, self.read(store))
         self.assertIn(('resources', 'reference'), self.in_clear())
 
-        self.assertEqual((ROWS, NOBODY), (store.reseal(), store.reseal()))
+        self.assertEqual((ROWS, NOBODY), (store.reencrypt(), store.reencrypt()))
         self.assertEqual((set(), stored), (self.in_clear(), self.read(store)))
         again = self.commit(lambda tx: tx.insert_definition(self.definition))
         self.assertEqual(self.definition.id, again.id)
@@ -286,7 +286,7 @@ class EncryptionTests(StackCase):
         with self.assertRaises(exceptions.KeyMissing):
             self.read(last)
 
-        self.assertEqual((ROWS, NOBODY), (later.reseal(), last.reseal()))
+        self.assertEqual((ROWS, NOBODY), (later.reencrypt(), last.reencrypt()))
         self.assertEqual(stored, self.read(last))
         with last.transaction() as tx:
             again = tx.insert_definition(self.definition)
@@ -299,7 +299,7 @@ class EncryptionTests(StackCase):
             newer = tx.insert_definition(self.definition)
         self.assertNotEqual(self.definition.id, newer.id)
 
-        self.assertEqual(1, store.reseal()['definitions'])
+        self.assertEqual(1, store.reencrypt()['definitions'])
         with store.transaction() as tx:
             self.assertEqual(newer, tx.insert_definition(self.definition))
         found = store.get_definition(self.definition.id)
@@ -310,7 +310,7 @@ class EncryptionTests(StackCase):
     ) -> None:
         stored = self.store_secrets()
         stranger = self.with_keys(keys('x'))
-        for call in (stranger.check, lambda: self.read(stranger), stranger.reseal):
+        for call in (stranger.check, lambda: self.read(stranger), stranger.reencrypt):
             with self.assertRaises(exceptions.KeyMissing) as caught:
                 call()
             self.assertEqual(
@@ -341,10 +341,12 @@ class ColumnsTest(base.TestCase):
             for column in table.columns
             if isinstance(column.type, LongText)
         }
-        sealed = {(table, c) for table, columns in ENCRYPTED.items() for c in columns}
+        encrypted = {
+            (table, c) for table, columns in ENCRYPTED.items() for c in columns
+        }
         harmless = {(table, c) for table, columns in HARMLESS.items() for c in columns}
-        self.assertEqual(set(), sealed & harmless)
-        self.assertEqual(texts, sealed | harmless)
+        self.assertEqual(set(), encrypted & harmless)
+        self.assertEqual(texts, encrypted | harmless)
 
 
 class SqliteEncryptionTest(EncryptionTests, stores.SqliteFiles):
@@ -354,7 +356,7 @@ class SqliteEncryptionTest(EncryptionTests, stores.SqliteFiles):
         self.store_secrets()
         self.put_in_clear()
         self.assertTrue(self.is_in_files())
-        self.with_keys(keys('a')).reseal()
+        self.with_keys(keys('a')).reencrypt()
         self.assertFalse(self.is_in_files())
 
     def is_in_files(self) -> bool:

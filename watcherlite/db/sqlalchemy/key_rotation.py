@@ -69,7 +69,7 @@ def check(db: Database) -> None:
             cipher_of(db.engine.dialect).decrypt(text)
 
 
-def reseal(db: Database) -> dict[str, int]:
+def reencrypt(db: Database) -> dict[str, int]:
     """Encrypt secrets in plain text, or encrypted with another key, with the first key.
 
     Daemons may run at the same time: a row that changed since it was read is skipped,
@@ -78,7 +78,7 @@ def reseal(db: Database) -> dict[str, int]:
     :returns: table -> number of updated rows
     :raises KeyMissing: a secret cannot be decrypted; the rows before it are updated
     """
-    counts = {name: _reseal_table(db, metadata.tables[name]) for name in ENCRYPTED}
+    counts = {name: _reencrypt_table(db, metadata.tables[name]) for name in ENCRYPTED}
     if any(counts.values()) and db.engine.dialect.name == 'sqlite':
         with contextlib.suppress(exceptions.StoreConflict):
             db.overwrite()
@@ -92,7 +92,7 @@ def _encrypted_texts(table: sa.Table) -> list[Any]:
     ]
 
 
-def _reseal_table(db: Database, table: sa.Table) -> int:
+def _reencrypt_table(db: Database, table: sa.Table) -> int:
     (key,), columns = table.primary_key, list(ENCRYPTED[table.name])
     lane = [table.c.lane] if 'lane' in table.c else []
     select = (

@@ -87,9 +87,9 @@ class SqlStore(
             key_rotation.check(self._db)
             self._has_keys = True
 
-    def reseal(self) -> dict[str, int]:
-        """Encrypt all secrets with the first key; see `key_rotation.reseal`."""
-        return key_rotation.reseal(self._db)
+    def reencrypt(self) -> dict[str, int]:
+        """Encrypt all secrets with the first key; see `key_rotation.reencrypt`."""
+        return key_rotation.reencrypt(self._db)
 
     def close(self) -> None:
         self.engine.dispose()
