@@ -419,7 +419,7 @@ class InterruptionTest(CommandTestCase):
 
         self.assertEqual((0, ''), (code, err))
         self.assertEqual(
-            'Action plan nightly (UUID): 3 actions, ended already',
+            'Action plan nightly (UUID): 3 actions, already ended',
             plain(out).splitlines()[0],
         )
         self.assertEqual(first.splitlines()[-6:-2], out.splitlines()[1:-2])

@@ -212,7 +212,7 @@ class TestDerivedActions(DerivedCase):
             },
             world.statuses(plan),
         )
-        message = 'Not started: an action that it needs the success of did not succeed.'
+        message = 'Not started: an action that it depends on did not succeed.'
         self.assertEqual(
             [('y', 'WAITING', 'CANCELLED', message)], world.story(plan, 'y')
         )

@@ -130,7 +130,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'actionplan delete': 'Delete action plans that have ended.',
         'actionplan list': 'List action plans.',
         'actionplan retry': (
-            'Create an action plan of the actions of another one that did not succeed.'
+            'Create an action plan that retries the unsuccessful actions of a plan.'
         ),
         'actionplan show': 'Show an action plan.',
         'actionplan start': 'Start an action plan.',
@@ -140,7 +140,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'action cancel': 'Cancel an action.',
         'action list': 'List actions.',
         'action resume': 'Resume a suspended action.',
-        'action retry': 'Create an action plan of an action that did not succeed.',
+        'action retry': 'Create an action plan that retries an unsuccessful action.',
         'action show': 'Show an action.',
         'action suspend': 'Suspend a running action.',
         'action update': 'Skip an action, or change the message of a skipped action.',

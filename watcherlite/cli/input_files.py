@@ -101,7 +101,7 @@ def skips(options: Iterable[str], names: Iterable[str]) -> dict[str, str | None]
             hint = f'; did you mean {near[0]}?' if near else ''
             raise exits.UsageError(f'--skip: the plan has no action {name!r}{hint}')
         if name in found:
-            raise exits.UsageError(f'--skip: {name} is given twice')
+            raise exits.UsageError(f'--skip: {name} is specified twice')
         found[name] = reason or None
     return found
 

@@ -70,7 +70,7 @@ SKIPPED_LATE_UNAPPLIED = (
     'it had started before its worker was lost, its effect is not there, and its '
     'further run was skipped: {}'
 )
-PARENT_FAILED = 'Not started: an action that it needs the success of did not succeed.'
+PARENT_FAILED = 'Not started: an action that it depends on did not succeed.'
 
 #: The only key of a token that `execute` saved, see `saved_token`.
 _SAVED = 'saved'

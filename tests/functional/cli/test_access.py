@@ -235,7 +235,7 @@ class KeystoneTest(AccessTestCase):
             (
                 2,
                 '',
-                'watcherlite: keystone needs openstacksdk; install it with: pip '
+                'watcherlite: keystone requires openstacksdk; install it with: pip '
                 'install "watcherlite[openstack]". Without keystone, set '
                 '--endpoint\n',
             ),

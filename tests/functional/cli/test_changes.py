@@ -45,8 +45,8 @@ class ModifyingCommandsTest(ApiCommandCase):
         for argv, message in (
             (
                 ('action', 'update', ACTION),
-                'nothing to change: give --state skipped, --message TEXT, or both (see '
-                '`watcherlite action update --help`)',
+                'nothing to change: specify --state skipped, --message TEXT, or both '
+                '(see `watcherlite action update --help`)',
             ),
             (
                 ('audit', 'update', AUDIT, 'replace', 'name'),
@@ -54,7 +54,8 @@ class ModifyingCommandsTest(ApiCommandCase):
             ),
             (
                 (*create, '-t', 'EVENT', '--wait'),
-                '--wait needs an audit of type ONESHOT; one of type EVENT does not end',
+                '--wait requires an audit of type ONESHOT; one of type EVENT does '
+                'not end',
             ),
             (
                 (*create, '--start-time', 'tomorrow'),

@@ -303,7 +303,7 @@ class PagingTest(ApiCommandCase):
         return ''.join(out.split()), err
 
     def test_one_page_is_printed_with_a_hint_unless_a_limit_is_given(self):
-        more = 'watcherlite: these are the first 2; --limit 0 shows all\n'
+        more = 'watcherlite: only the first 2 rows are shown; --limit 0 shows all\n'
         self.assertEqual(('ab', more), self.list_goals())
         for limit, expected in (
             *(('0', 'abcde'), ('1', 'a'), ('3', 'abc')),

@@ -427,8 +427,8 @@ class WatchCommandTest(WatchTestCase):
             (
                 130,
                 '',
-                'watcherlite: the plan continues; watcherlite actionplan watch '
-                f'{PLAN}\n',
+                'watcherlite: the plan continues; see `watcherlite actionplan '
+                f'watch {PLAN}`\n',
             ),
             (process.returncode, out, err),
         )

@@ -92,7 +92,7 @@ class SkipOptionsTest(base.TestCase):
         for options, text in (
             (['drian'], unknown),
             (['drian=because'], unknown),
-            (['drain', 'drain=x'], '--skip: drain is given twice'),
+            (['drain', 'drain=x'], '--skip: drain is specified twice'),
         ):
             error = self.assertRaises(
                 exits.UsageError, input_files.skips, options, self.NAMES

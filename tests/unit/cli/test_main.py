@@ -102,14 +102,17 @@ class MainTest(base.TestCase):
                 ['run', '--output', 'xml', 'p'],
                 "argument -o/--output: invalid choice: 'xml'",
             ),
-            (['run'], 'give either a PLAN file or --resume UUID (see `watcherlite run'),
+            (
+                ['run'],
+                'specify either a PLAN file or --resume UUID (see `watcherlite run',
+            ),
             (
                 ['run', 'plan.yaml', '--resume', 'last'],
-                'give either a PLAN file or --resume UUID (see `watcherlite run',
+                'specify either a PLAN file or --resume UUID (see `watcherlite run',
             ),
             (
                 ['run', '--resume', 'last', '--dry-run'],
-                '--dry-run needs a PLAN file, not --resume',
+                '--dry-run requires a PLAN file, not --resume',
             ),
             (['run', 'nowhere.yaml'], 'the plan file nowhere.yaml does not exist'),
             (

@@ -99,9 +99,9 @@ class ReleaseTest(SuccessorsCase):
 
 
 class NeedsSuccessTest(SuccessorsCase):
-    """Edges that need the success of the parent."""
+    """Edges that require the success of the parent."""
 
-    MESSAGE = 'Not started: an action that it needs the success of did not succeed.'
+    MESSAGE = 'Not started: an action that it depends on did not succeed.'
 
     def test_a_dependent_that_needs_success_is_cancelled_transitively(self) -> None:
         for status in (states.FAILED, states.CANCELLED):

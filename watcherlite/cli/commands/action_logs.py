@@ -61,7 +61,7 @@ class ActionLogs(base.Remote):
                         out.write(format_entry(entry, parsed_args.timestamps))
             except KeyboardInterrupt:
                 self.print_message(
-                    f'the action continues; watcherlite action logs -f {uuid}'
+                    f'the action continues; see `watcherlite action logs -f {uuid}`'
                 )
                 return exits.INTERRUPTED
         return exits.SUCCESS

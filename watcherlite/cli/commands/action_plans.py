@@ -75,10 +75,10 @@ class ActionPlanCreate(_ActionPlans, base.Show):
 
 
 class ActionPlanRetry(_ActionPlans, base.ShowFound):
-    """Create an action plan of the actions of another one that did not succeed.
+    """Create an action plan that retries the unsuccessful actions of a plan.
 
-    The other plan is FAILED or CANCELLED. The new plan is RECOMMENDED until it is
-    started, and its actions wait for each other as before.
+    The plan must be FAILED or CANCELLED. The new plan is RECOMMENDED until it is
+    started. Its actions depend on each other as before.
     """
 
     arguments = (START,)

@@ -65,7 +65,7 @@ class ActionUpdate(_Actions, base.ShowFound):
 
     arguments = (
         option('--state', 'STATE', 'new state: skipped', type=str.upper),
-        option('--message --reason', 'TEXT', 'reason'),
+        option('--message --reason', 'TEXT', 'reason for the skip'),
     )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
@@ -77,16 +77,16 @@ class ActionUpdate(_Actions, base.ShowFound):
         ]
         if not changes:
             raise self.usage_error(
-                'nothing to change: give --state skipped, --message TEXT, or both'
+                'nothing to change: specify --state skipped, --message TEXT, or both'
             )
         return client.patch(self.collection, parsed.identifier, changes=changes)
 
 
 class ActionRetry(_Actions, base.ShowFound):
-    """Create an action plan of an action that did not succeed.
+    """Create an action plan that retries an unsuccessful action.
 
-    The action is FAILED or CANCELLED, and its plan has ended. The new plan has the
-    actions that depend on it and did not succeed as well, and is RECOMMENDED until it
+    The action must be FAILED or CANCELLED, and its plan must have ended. The new plan
+    also contains the unsuccessful actions that depend on it. It is RECOMMENDED until it
     is started.
     """
 

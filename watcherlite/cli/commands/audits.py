@@ -154,7 +154,7 @@ class AuditCreate(_Audits, Waiting, base.Show):
         """Create the audit; return the exit code, with --wait that of its run."""
         if parsed_args.wait and parsed_args.audit_type != TYPES[0]:
             raise exits.UsageError(
-                f'--wait needs an audit of type {TYPES[0]}; one of type '
+                f'--wait requires an audit of type {TYPES[0]}; one of type '
                 f'{parsed_args.audit_type} does not end'
             )
         return super().run(parsed_args)
@@ -179,7 +179,9 @@ class AuditCreate(_Audits, Waiting, base.Show):
         if not parsed.wait:
             return audit
         poll = AuditPoll(client, audit, Output(sys.stderr))
-        interrupted = f'the audit continues; watcherlite audit show {audit["uuid"]}'
+        interrupted = (
+            f'the audit continues; see `watcherlite audit show {audit["uuid"]}`'
+        )
         return self.await_end(poll, interrupted) or audit
 
 

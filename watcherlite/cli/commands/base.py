@@ -284,7 +284,9 @@ class Rows(PrintedResult, Remote, lister.Lister):
         """
         rows, more = found
         if more and parsed.limit is None:
-            self.print_message(f'these are the first {len(rows)}; --limit 0 shows all')
+            self.print_message(
+                f'only the first {len(rows)} rows are shown; --limit 0 shows all'
+            )
         return rows
 
 

@@ -266,6 +266,6 @@ class ActionPlanWatch(base.Remote):
                 return watch.run()
             except KeyboardInterrupt:
                 self.print_message(
-                    f'the plan continues; watcherlite actionplan watch {uuid}'
+                    f'the plan continues; see `watcherlite actionplan watch {uuid}`'
                 )
                 return exits.INTERRUPTED

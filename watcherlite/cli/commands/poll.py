@@ -201,6 +201,6 @@ def wait_options(noun: str) -> tuple[Declaration, Declaration]:
     :param noun: `stack` or `cluster`
     """
     return (
-        flag('--wait', 'wait for the end, and show events on standard error'),
+        flag('--wait', 'wait for completion, and print events to standard error'),
         flag('-v --verbose', f'with --wait, show every event of a large {noun}'),
     )

@@ -192,7 +192,7 @@ class Client:
         media_type = response.headers.get('Content-Type', '')
         if not media_type.startswith('text/event-stream'):
             response.close()
-            raise exceptions.NotFound(f'{self.endpoint} has no event stream for it')
+            raise exceptions.NotFound(f'{self.endpoint} offers no event stream')
         return self._chunks(response)
 
     def _chunks(self, response: requests.Response) -> Generator[bytes, None, None]:
@@ -407,7 +407,7 @@ class Client:
         if isinstance(error, requests.exceptions.SSLError):
             return exceptions.ApiUnavailable(
                 f'the certificate of {self.endpoint} cannot be verified: {cause}; '
-                'name its CA with --os-cacert'
+                'specify its CA with --os-cacert'
             )
         return AnswerLost(
             f'{self.endpoint} cannot be reached: {cause or type(cause).__name__}'

@@ -47,7 +47,7 @@ def _translated(service_type: str) -> Iterator[None]:
         from openstack import exceptions as sdk_exceptions
     except ImportError:
         raise exits.UsageError(
-            f'keystone needs openstacksdk; install it with: pip install "{EXTRA}". '
+            f'keystone requires openstacksdk; install it with: pip install "{EXTRA}". '
             'Without keystone, set --endpoint'
         ) from None
     try:

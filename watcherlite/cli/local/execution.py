@@ -95,7 +95,7 @@ class Execution:
         count = action_count(plan.total)
         hint = f'{COMMAND} run --resume {plan.uuid}'
         ended = plan.state in states.ENDED
-        already = ', ended already' if ended else ''
+        already = ', already ended' if ended else ''
         self._shown.line(f'{title}: {count}{already}')
 
         def exit_run(code: int) -> None:

@@ -23,7 +23,7 @@ class Run(Command):
 
     The plan is stored before it is started. Ctrl-C cancels the plan and waits until its
     running actions have stopped; a second Ctrl-C terminates immediately. --resume
-    continues a plan whose process was lost.
+    continues a plan whose process terminated unexpectedly.
     """
 
     def get_epilog(self) -> str:
@@ -63,9 +63,9 @@ class Run(Command):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         if (parsed_args.plan is None) == (parsed_args.resume is None):
-            raise self.usage_error('give either a PLAN file or --resume UUID')
+            raise self.usage_error('specify either a PLAN file or --resume UUID')
         if parsed_args.dry_run and parsed_args.resume:
-            raise exits.UsageError('--dry-run needs a PLAN file, not --resume')
+            raise exits.UsageError('--dry-run requires a PLAN file, not --resume')
         document = None
         if parsed_args.plan is not None:
             document = input_files.read(

@@ -88,7 +88,7 @@ class ListCommandsTest(ClusterCase):
 
         self.assertEqual(['n0', 'n1', 'n2'], [row['Name'] for row in every])
         self.assertEqual(
-            (0, 'watcherlite: these are the first 2; --limit 0 shows all\n'),
+            (0, 'watcherlite: only the first 2 rows are shown; --limit 0 shows all\n'),
             (code, err),
         )
 
@@ -309,7 +309,8 @@ class ModifyingCommandsTest(ClusterCase):
         forced = self.call('cluster', 'delete', 'web', '--force')
 
         begun = (
-            f'web is being deleted; watcherlite cluster action show {shown.ACTION_ID}'
+            f'web is being deleted; see `watcherlite cluster action show '
+            f'{shown.ACTION_ID}`'
         )
         told = f'watcherlite: {text}\nwatcherlite: {begun}\n'
         self.assertEqual((2, '', told), (code, out, err))

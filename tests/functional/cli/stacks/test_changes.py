@@ -141,7 +141,7 @@ class StackCreateTest(ModifyingStackCase):
         code, out, err = self.create_and_wait()
 
         self.assertEqual((130, 'web\nCREATE_COMPLETE\n'), (code, out))
-        self.assertIn('the operation continues; watcherlite stack show', err)
+        self.assertIn('the operation continues; see `watcherlite stack show', err)
 
     def test_create_with_dry_run_prints_the_preview(self):
         self.api.responses[f'POST {ALL}/preview'] = {
@@ -310,12 +310,12 @@ class StackUpdateTest(ModifyingStackCase):
 
     def test_usage_errors_of_update_send_no_request(self):
         for argv, said in (
-            ([], 'give -t TEMPLATE, --existing, or both'),
+            ([], 'specify -t TEMPLATE, --existing, or both'),
             (
                 ['-t', self.template, '--clear-parameter', 'a'],
-                '--clear-parameter needs --existing',
+                '--clear-parameter requires --existing',
             ),
-            (['--existing', '--show-nested'], '--show-nested needs --dry-run'),
+            (['--existing', '--show-nested'], '--show-nested requires --dry-run'),
         ):
             self.assertEqual(
                 (2, f'{said} (see `watcherlite stack update --help`)'),

@@ -90,7 +90,11 @@ class StackListTest(StackCase):
         )
 
         self.assertEqual(
-            (0, 'a\n', 'watcherlite: these are the first 1; --limit 0 shows all\n'),
+            (
+                0,
+                'a\n',
+                'watcherlite: only the first 1 rows are shown; --limit 0 shows all\n',
+            ),
             (code, out, err),
         )
         self.assertEqual('a\nb\n', everything)

@@ -139,7 +139,7 @@ resources:
 
     def test_unreadable_files_are_reported_with_their_reference(self):
         url = 'https://example.org/x.yaml'
-        fetched = f'{url} is not fetched: save it as a file, and refer to that'
+        fetched = f'{url} is not fetched; save it to a local file and refer to it'
         remote = self.file('remote.yaml', f'{HEAD}resources: {{a: {{type: "{url}"}}}}')
         gone = self.file('gone.yaml', f'{HEAD}a: [{{get_file: gone}}]')
         for name, expected in (

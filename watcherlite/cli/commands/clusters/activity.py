@@ -135,7 +135,7 @@ class ClusterActionCreate(_Actions, cluster_command.ClusterWaiting, base.Show):
             'repeat the action; seconds from one start to the next',
             type=cluster_command.integer_parser(),
         ),
-        option('--not-before', 'TIME', 'earliest start, ISO 8601'),
+        option('--not-before', 'TIME', 'earliest start time, ISO 8601'),
         option(
             '--timeout',
             'SECONDS',

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ACTION = fields('id name action target status status_reason')
 
 #: The command that shows the action.
-_SEE = 'watcherlite cluster action show'
+_SHOW = 'watcherlite cluster action show'
 
 #: The level of an error event.
 ERROR = '40'
@@ -48,7 +48,7 @@ QUEUE = flag(
     '--queue', 'wait for the action in progress instead of failing with a conflict'
 )
 SCHEDULE = option(
-    '--not-before', 'TIME', 'earliest start, ISO 8601; UTC unless it has an offset'
+    '--not-before', 'TIME', 'earliest start time, ISO 8601; UTC unless it has an offset'
 )
 RECOVERY = (
     choice(
@@ -111,7 +111,7 @@ class ClusterObjectList(ClusterRemote, base.Rows):
         option(
             '--sort', 'KEY[:DIR]', 'sort keys, separated by commas; DIR is asc or desc'
         ),
-        flag('--global-project', 'list those of all projects; admin only'),
+        flag('--global-project', 'list the objects of all projects; admin only'),
         _add_long_option,
     )
 
@@ -250,7 +250,7 @@ class ClusterWaiting(Waiting, ClusterRemote):
                 marker,
                 verbose=parsed.verbose,
             )
-            self.await_end(poll, f'the action continues; {_SEE} {action}')
+            self.await_end(poll, f'the action continues; see `{_SHOW} {action}`')
 
 
 class CreateByAction(ClusterWaiting, _Changing):
@@ -356,7 +356,7 @@ class DeleteByAction(ClusterWaiting, WaitingDelete):
         marker = self.last_event(clustering, about, parsed)
         action = clustering.delete(self.collection, target['id'], request_query(parsed))
         if not parsed.wait:
-            self.print_message(f'{identifier} is being deleted; {_SEE} {action}')
+            self.print_message(f'{identifier} is being deleted; see `{_SHOW} {action}`')
         return lambda: self.wait(clustering, action, parsed, about, marker)
 
 

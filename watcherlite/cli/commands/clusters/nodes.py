@@ -84,12 +84,12 @@ class NodeUpdate(Nodes, cluster_command.UpdateByAction):
         exclusive(
             flag(
                 '--tainted',
-                'remove the node first when the cluster shrinks',
+                'mark the node: it is removed first when the cluster shrinks',
                 default=None,
             ),
             flag(
                 '--not-tainted',
-                'reset --tainted',
+                'remove the mark that --tainted sets',
                 action='store_false',
                 default=None,
                 dest='tainted',
@@ -145,7 +145,7 @@ class NodeMarkUnhealthy(Nodes, base.Show):
 
     arguments = (
         base.identifier_argument,
-        argument('reason', 'REASON', 'reason of the mark', nargs='?'),
+        argument('reason', 'REASON', 'reason for the mark', nargs='?'),
         flag('--reset', 'remove the mark'),
         base.allow_intermixed,
     )

@@ -134,9 +134,11 @@ class ClusterResize(_ClusterCommand):
             parsed, 'min_step', 'min_size', 'max_size'
         )
         if not asked:
-            raise self.usage_error('nothing to change: give --capacity N, for example')
+            raise self.usage_error(
+                'nothing to change: specify --capacity N, for example'
+            )
         if 'min_step' in asked and parsed.percentage is None:
-            raise self.usage_error('--min-step needs --percentage')
+            raise self.usage_error('--min-step requires --percentage')
         return {'resize': asked}
 
 
@@ -148,7 +150,7 @@ class _Scale(_ClusterCommand):
         option(
             '--count',
             'N',
-            'number of nodes; default: that of a scaling policy, or 1',
+            'number of nodes; default: that of the scaling policy, or 1',
             type=cluster_command.integer_parser(1),
         ),
     )
@@ -184,7 +186,7 @@ class ClusterMembersDel(_ClusterCommand):
         flag(
             '--destroy-after-deletion',
             'delete the nodes, or keep them outside of any cluster; default: '
-            'that of a deletion policy of the cluster, or keep',
+            'that of the deletion policy of the cluster, or keep',
             action=argparse.BooleanOptionalAction,
         ),
     )

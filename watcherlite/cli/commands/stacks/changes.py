@@ -211,11 +211,11 @@ class StackUpdate(_Change):
 
     def _body(self, parsed: argparse.Namespace) -> dict[str, Any]:
         if parsed.template is None and not parsed.existing:
-            raise self.usage_error('give -t TEMPLATE, --existing, or both')
+            raise self.usage_error('specify -t TEMPLATE, --existing, or both')
         if parsed.clear_parameters and not parsed.existing:
-            raise self.usage_error('--clear-parameter needs --existing')
+            raise self.usage_error('--clear-parameter requires --existing')
         if parsed.show_nested and not parsed.dry_run:
-            raise self.usage_error('--show-nested needs --dry-run')
+            raise self.usage_error('--show-nested requires --dry-run')
         body = self.body(parsed)
         if parsed.rollback != 'keep':
             body['disable_rollback'] = parsed.rollback == 'disabled'

@@ -122,7 +122,7 @@ class StackResourceMarkUnhealthy(_OfResource, base.Show):
 
     columns = SHOWN
     arguments = (
-        argument('reason', 'REASON', 'reason', nargs='?'),
+        argument('reason', 'REASON', 'reason for the mark', nargs='?'),
         flag('--reset', 'remove the mark'),
         base.allow_intermixed,
     )

@@ -149,5 +149,6 @@ class StackWaiting(Waiting, StackRemote):
                 verbose=parsed.verbose,
             )
             self.await_end(
-                poll, f'the operation continues; watcherlite stack show {place.uuid}'
+                poll,
+                f'the operation continues; see `watcherlite stack show {place.uuid}`',
             )

@@ -229,7 +229,7 @@ def _path(target: str, directory: str, place: str = '') -> str:
         target = request.url2pathname(url.path)
     elif scheme and target[scheme.end() :].startswith('//'):
         raise exceptions.Invalid(
-            f'{before}{target} is not fetched: save it as a file, and refer to that'
+            f'{before}{target} is not fetched; save it to a local file and refer to it'
         )
     if '\x00' in target:
         raise exceptions.Invalid(f'{before}{target!r} is not a path')
