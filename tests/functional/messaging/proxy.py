@@ -26,11 +26,13 @@ class Proxy(fixtures.Fixture):
 
     :param context: an ssl.SSLContext for TLS with the clients
     :ivar port: its port on 127.0.0.1
+    :ivar accepted: the number of connections that it accepted
     """
 
     def __init__(self, host, port, context=None):
         super().__init__()
         self.port = 0
+        self.accepted = 0
         self._target = (host, port)
         self._context = context
         self._pairs = []
@@ -58,6 +60,10 @@ class Proxy(fixtures.Fixture):
     def refuse(self):
         """Close all connections, and accept no new ones."""
         self.stop_listening()
+        self.close_connections()
+
+    def close_connections(self):
+        """Close all connections."""
         with self._lock:
             pairs, self._pairs = self._pairs, []
         for pair in pairs:
@@ -97,6 +103,7 @@ class Proxy(fixtures.Fixture):
             item.settimeout(None)
         with self._lock:
             self._pairs.append(pair)
+            self.accepted += 1
         self._spawn(self._pump, pair, pair.client, pair.server)
         self._spawn(self._pump, pair, pair.server, pair.client)
 

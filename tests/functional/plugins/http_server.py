@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import fixtures
 
-PATIENCE = 10
+from tests import bounded
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Exchange:
 
     def hang(self):
         """Send no response until the server stops."""
-        self._stopping.wait(PATIENCE)
+        self._stopping.wait()
 
 
 Behaviour = Callable[[Exchange, Received], None]
@@ -114,7 +114,7 @@ class Server(fixtures.Fixture):
             target=self._server.serve_forever, args=(0.02,), daemon=True
         )
         thread.start()
-        self.addCleanup(thread.join, PATIENCE)
+        self.addCleanup(thread.join, bounded.PATIENCE)
         self.addCleanup(self._server.server_close)
         self.addCleanup(self._server.shutdown)
         self.addCleanup(self._stopping.set)
@@ -123,6 +123,6 @@ class Server(fixtures.Fixture):
         """Wait for this number of requests."""
         with self._arrived:
             if not self._arrived.wait_for(
-                lambda: len(self.received) >= count, PATIENCE
+                lambda: len(self.received) >= count, bounded.PATIENCE
             ):
                 raise AssertionError(f'{len(self.received)} requests, not {count}')
