@@ -57,8 +57,12 @@ def compiled(written: str) -> Pattern:
     except UnicodeEncodeError:
         raise InvalidPattern('it is no text that can be written as UTF-8') from None
     except re2.error as error:
-        said = error.args[0]
-        reason = said.decode(errors='replace') if isinstance(said, bytes) else str(said)
+        message = error.args[0]
+        reason = (
+            message.decode(errors='replace')
+            if isinstance(message, bytes)
+            else str(message)
+        )
     if reason.startswith('pattern too large'):
         raise InvalidPattern('it is too large; write fewer or smaller repetitions')
     if reason.startswith(_LACKS):

@@ -148,15 +148,15 @@ def assign_places(data: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
     """
     creation = data.get('creation') or {}
     placements = (data.get('placement') or {}).get('placements') or []
-    found: list[dict[str, Any]] = [{} for _ in range(count)]
+    assigned: list[dict[str, Any]] = [{} for _ in range(count)]
     for key, counts in ((REGION, 'regions'), (ZONE, 'zones')):
         names = [
             name
             for name, number in (creation.get(counts) or {}).items()
             for _ in range(number)
         ]
-        for placement, name in zip(found, names, strict=False):
+        for placement, name in zip(assigned, names, strict=False):
             placement[key] = name
-    for placement, said in zip(found, placements, strict=False):
-        placement.update(said)
-    return found
+    for placement, values in zip(assigned, placements, strict=False):
+        placement.update(values)
+    return assigned

@@ -150,9 +150,9 @@ class Expansion:
     reason: str = ''
 
     @classmethod
-    def of(cls, said: 'Sequence[Batch] | Expansion') -> 'Expansion':
+    def of(cls, result: 'Sequence[Batch] | Expansion') -> 'Expansion':
         """Return the result of a handler as an Expansion."""
-        return said if isinstance(said, Expansion) else cls(tuple(said))
+        return result if isinstance(result, Expansion) else cls(tuple(result))
 
 
 class Declared(Protocol):

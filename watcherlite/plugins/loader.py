@@ -382,9 +382,9 @@ def _reason(error: BaseException) -> str:
 def _description(plugin: type | None) -> str:
     if plugin is None:
         return ''
-    said = getattr(plugin, 'description', None)
-    if isinstance(said, str) and said:
-        return said
+    description = getattr(plugin, 'description', None)
+    if isinstance(description, str) and description:
+        return description
     return (plugin.__doc__ or '').strip().partition('\n')[0]
 
 

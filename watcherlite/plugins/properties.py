@@ -124,8 +124,8 @@ def _property_problem(
         given = {name: declared.schema['default']}
         errors = schemas.first_errors(schemas.validator_of(whole, label), given)
         if errors:
-            told = '; '.join(schemas.problems(errors, PLACE))
-            return f'has a default that does not fit its schema: {told}'
+            problem = '; '.join(schemas.problems(errors, PLACE))
+            return f'has a default that does not fit its schema: {problem}'
     return None
 
 

@@ -273,7 +273,9 @@ class _Run:
             json.dumps(kept, allow_nan=False)
         except (TypeError, ValueError, RecursionError) as error:
             name = type(outcome).__name__
-            return outcomes.Failed(f'its {name} holds what is not JSON: {error}'), False
+            return outcomes.Failed(
+                f'its {name} contains values that are not JSON: {error}'
+            ), False
         return outcome, False
 
     def _start(self) -> None:

@@ -129,9 +129,9 @@ class FakePolicyContext:
             self.binding_data = dict(binding_data)
         merged = _merged(self.cluster.data, cluster_data or {})
         self.cluster = self.cluster.evolve(data=merged)
-        said = node_data or {}
+        data_of_nodes = node_data or {}
         self.nodes = [
-            node.evolve(data=_merged(node.data, said.get(node.uuid, {})))
+            node.evolve(data=_merged(node.data, data_of_nodes.get(node.uuid, {})))
             for node in self.nodes
         ]
         if self.node is not None:

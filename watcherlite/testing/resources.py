@@ -254,11 +254,11 @@ class ResourceRun:
         return dataclasses.replace(settled, polls=progress.polls, seconds=seconds)
 
     def _settle(
-        self, operation: str, said: Any, wanted: dict[str, Any] | None
+        self, operation: str, result: Any, wanted: dict[str, Any] | None
     ) -> Settled:
-        if isinstance(said, PassOn):
-            return Settled(operation.upper(), COMPLETE, passed_on=said)
-        ready = said if isinstance(said, Ready) else Ready()
+        if isinstance(result, PassOn):
+            return Settled(operation.upper(), COMPLETE, passed_on=result)
+        ready = result if isinstance(result, Ready) else Ready()
         self.failed = False
         self.physical_id = ready.physical_id or self.physical_id
         if ready.attributes is not None:
@@ -330,30 +330,32 @@ class _Progress:
 
     def to_the_end(self, begin: Begin) -> Any:
         """Return the final result of the handler; raise its exceptions."""
-        said = _stored(begin(self._run._instance(), self._context()))
-        while isinstance(said, ResourceInProgress):
-            said = self._poll(said)
-        if said is None or isinstance(said, Ready | PassOn):
-            return said
+        result = _stored(begin(self._run._instance(), self._context()))
+        while isinstance(result, ResourceInProgress):
+            result = self._poll(result)
+        if result is None or isinstance(result, Ready | PassOn):
+            return result
         raise exceptions.PluginError(
-            f'{self._operation} returned {type(said).__name__}, which is not a result'
+            f'{self._operation} returned {type(result).__name__}, which is not a result'
         )
 
-    def _poll(self, said: ResourceInProgress) -> Any:
+    def _poll(self, progress: ResourceInProgress) -> Any:
         if self.polls == MAX_POLLS:
-            raise AssertionError(f'it is in progress after {MAX_POLLS} polls: {said}')
-        self._run.physical_id = said.physical_id or self._run.physical_id
-        if said.data is not None:
-            self._run.data = dict(said.data)
+            raise AssertionError(
+                f'it is in progress after {MAX_POLLS} polls: {progress}'
+            )
+        self._run.physical_id = progress.physical_id or self._run.physical_id
+        if progress.data is not None:
+            self._run.data = dict(progress.data)
         try:
-            self._action.pass_time(said.delay)
+            self._action.pass_time(progress.delay)
         except (exceptions.Cancelled, exceptions.TimedOut):
             handler = self._run._instance()
-            handler.cancel(self._context(), self._operation, said.token)
+            handler.cancel(self._context(), self._operation, progress.token)
             raise
         self.polls += 1
         handler = self._run._instance()
-        return _stored(handler.poll(self._context(), self._operation, said.token))
+        return _stored(handler.poll(self._context(), self._operation, progress.token))
 
     def _context(self) -> Any:
         return self._run._context(self._action, self._wanted)
@@ -363,17 +365,19 @@ def _caller(operation: str) -> Begin:
     return lambda handler, context: getattr(handler, operation)(context)
 
 
-def _stored(said: Any) -> Any:
+def _stored(result: Any) -> Any:
     """Return a result as it is read from the store."""
-    if not isinstance(said, Ready | ResourceInProgress):
-        return said
-    kept = {field.name: getattr(said, field.name) for field in dataclasses.fields(said)}
+    if not isinstance(result, Ready | ResourceInProgress):
+        return result
+    kept = {
+        field.name: getattr(result, field.name) for field in dataclasses.fields(result)
+    }
     try:
-        return type(said)(**json.loads(json.dumps(kept, allow_nan=False)))
+        return type(result)(**json.loads(json.dumps(kept, allow_nan=False)))
     except (TypeError, ValueError, RecursionError) as error:
-        name = type(said).__name__
+        name = type(result).__name__
         raise exceptions.PluginError(
-            f'its {name} holds what is not JSON: {error}'
+            f'its {name} contains values that are not JSON: {error}'
         ) from None
 
 

@@ -57,8 +57,8 @@ class TestOutcomes(base.TestCase):
             (
                 outcomes.Done({'a': {1}}),
                 'FAILED',
-                f'{failed}its Done holds what is not JSON: Object of type set is not '
-                'JSON serializable',
+                f'{failed}its Done contains values that are not JSON: Object of type '
+                'set is not JSON serializable',
                 None,
             ),
         ):

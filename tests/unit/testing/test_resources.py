@@ -172,7 +172,8 @@ class TestRun(base.TestCase):
         run = ResourceRun(Rubbish)
 
         self.assertIn(
-            'its Ready holds what is not JSON', run.create({'size': 1}).reason
+            'its Ready contains values that are not JSON',
+            run.create({'size': 1}).reason,
         )
         self.assertEqual(
             'delete returned str, which is not a result', run.delete().reason

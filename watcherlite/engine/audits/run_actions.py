@@ -153,12 +153,12 @@ def stop(tx: Transaction, action: Action | None, now: datetime.datetime) -> bool
         if tx.change_actions([ActionChange(action, over)]):
             tx.add_events([action_event(action, over, None, now)])
         return False
-    told = tx.set_control(action_states.CANCEL, now, action_ids=[action.id])
+    signalled = tx.set_control(action_states.CANCEL, now, action_ids=[action.id])
     detail = {'signal': action_states.CANCEL}
     tx.add_events(
-        [action_event(a, a, None, now, detail, events.SIGNALLED) for a in told]
+        [action_event(a, a, None, now, detail, events.SIGNALLED) for a in signalled]
     )
-    return bool(told)
+    return bool(signalled)
 
 
 def _seconds(audit: NewAudit) -> int:

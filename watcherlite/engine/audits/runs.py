@@ -41,7 +41,7 @@ STORED_PLAN = 'stored_action_plan'
 #: Output of the action: the plan of its last run.
 ACTION_PLAN = 'action_plan'
 #: Output of the action: the failure is recorded in the audit.
-FAILURE_RECORDED = 'told'
+FAILURE_RECORDED = 'failure_recorded'
 
 PLAN_IS_ONGOING = (
     'Not run: an action plan is ONGOING. Wait for its end, or create the audit with '

@@ -32,11 +32,11 @@ def main() -> int:
         signal.signal(number, signal.SIG_IGN)
     runs: dict[str, dict[str, Any]] = {}
     for line in sys.stdin:
-        said = json.loads(line)
-        if 'marks' in said or 'group' in said:
-            runs.setdefault(said['run'], {}).update(said)
+        message = json.loads(line)
+        if 'marks' in message or 'group' in message:
+            runs.setdefault(message['run'], {}).update(message)
         else:
-            runs.pop(said['run'], None)
+            runs.pop(message['run'], None)
     groups = {run['group'] for run in runs.values() if 'group' in run}
     for run in runs.values():
         if 'group' not in run:

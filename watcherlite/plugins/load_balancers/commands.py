@@ -15,7 +15,7 @@ FILE = '{file}'
 #: The complete environment of the commands.
 _ENVIRONMENT = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LANG': 'C.UTF-8'}
 #: Maximum bytes of the output of a command in messages.
-_TOLD = 2000
+_MAX_OUTPUT = 2000
 
 
 class CommandOption(allow_list.CommandLine):
@@ -60,8 +60,10 @@ def run(what: str, command: str, path: str, timeout: float) -> None:
             ) from None
         if code:
             output.seek(0)
-            said = ' '.join(output.read(_TOLD).decode(errors='replace').split())
+            output_text = ' '.join(
+                output.read(_MAX_OUTPUT).decode(errors='replace').split()
+            )
             raise exceptions.WatcherliteError(
                 f'{what} failed: {argv[0]} ended with exit code {code}'
-                f'{f": {said}" if said else ""}'
+                f'{f": {output_text}" if output_text else ""}'
             )

@@ -72,8 +72,8 @@ def reserved_name_problem(path: str) -> str | None:
 
 def outside_problem(path: str, allowed: Sequence[str]) -> str | None:
     """Return the problem of a path below none of the directories, or None."""
-    told = not_within(os.path.dirname(path), allowed)
-    return told and f'{path} is not below {_join(allowed)}'
+    problem = not_within(os.path.dirname(path), allowed)
+    return problem and f'{path} is not below {_join(allowed)}'
 
 
 def not_within(directory: str, allowed: Sequence[str]) -> str | None:

@@ -45,7 +45,7 @@ CALLS = ('create', 'find', 'read', 'update', 'delete', *_FURTHER_CALLS)
 #: The step of a `delete` that has found the result of a failed `create`.
 _FOUND = 'found'
 #: Properties whose change must be sent to the server.
-_TOLD = frozenset({'create', 'update'})
+_SENT_PROPERTIES = frozenset({'create', 'update'})
 
 
 class HttpResource(ResourceHandler):
@@ -239,7 +239,7 @@ class HttpResource(ResourceHandler):
     def update(self, context: ResourceContext) -> Result:
         """Update it, if a property for the server has changed."""
         changes = set(resource_results.changed(context.before, context.properties))
-        if 'update' not in context.properties or not changes & _TOLD:
+        if 'update' not in context.properties or not changes & _SENT_PROPERTIES:
             return None
         if context.attempt > 1:
             _check_repeatable(context, 'update', context.properties['update'])

@@ -111,11 +111,13 @@ class InstanceGroup(NestedHandler):
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
         well = groups.sort_by_age(member for member in members if member.serving)
-        told = group_batches.attributes(well)
+        attributes = group_batches.attributes(well)
         return {
             **group_batches.references(well),
-            'outputs': told,
-            'outputs_list': {n: list(values.values()) for n, values in told.items()},
+            'outputs': attributes,
+            'outputs_list': {
+                n: list(values.values()) for n, values in attributes.items()
+            },
             'current_size': len(well),
         }
 

@@ -418,14 +418,14 @@ def launch(
             timeout=_START_PATIENCE,
             check=False,
         )
-        said = json.loads(ended.stdout)
+        response = json.loads(ended.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise ResourceFault(
             f'{argv[0]} cannot be started: {type(error).__name__}'
         ) from error
-    if 'error' in said:
-        raise ResourceFault(said['error'])
-    return int(said['pid'])
+    if 'error' in response:
+        raise ResourceFault(response['error'])
+    return int(response['pid'])
 
 
 def _host(physical_id: str | None, data: Mapping[str, Any]) -> str | None:

@@ -117,12 +117,12 @@ class ResourceGroup(NestedHandler):
         outputs: Mapping[str, Any],
     ) -> Mapping[str, Any]:
         known = sorted(members, key=lambda member: groups.by_index(member.name))
-        told = group_batches.attributes(known)
+        attributes = group_batches.attributes(known)
         removed = context.data.get(REMOVED) or {}
         return {
-            **{name: list(values.values()) for name, values in told.items()},
+            **{name: list(values.values()) for name, values in attributes.items()},
             **group_batches.references(known),
-            'attributes': told,
+            'attributes': attributes,
             'removed_rsrc_list': sorted(removed, key=groups.by_index),
         }
 

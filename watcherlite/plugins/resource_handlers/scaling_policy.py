@@ -137,7 +137,10 @@ class ScalingPolicy(ResourceHandler):
             'cooldown',
         )
         wanted = context.properties
-        told = {name: wanted[name] for name in names if wanted.get(name) is not None}
+        adjustment = {
+            name: wanted[name] for name in names if wanted.get(name) is not None
+        }
         return PassOn(
-            wanted['auto_scaling_group_id'], {**told, 'policy': context.resource_name}
+            wanted['auto_scaling_group_id'],
+            {**adjustment, 'policy': context.resource_name},
         )

@@ -220,9 +220,9 @@ def _round_actions(parts: ClusterServices, last: str | None) -> list[Action]:
 def _is_uneventful(ended: Action) -> bool:
     """Return whether a round found nothing and changed nothing."""
     outputs = ended.outputs or {}
-    said = str(outputs.get(ROUND) or '')
-    found = ended.status != action_states.SUCCEEDED or outputs.get(CHANGED)
-    return not found and (said == HEALTHY or said.startswith(SKIPPED))
+    result = str(outputs.get(ROUND) or '')
+    is_eventful = ended.status != action_states.SUCCEEDED or outputs.get(CHANGED)
+    return not is_eventful and (result == HEALTHY or result.startswith(SKIPPED))
 
 
 def _has_changed(nodes: Sequence[Node], began: datetime.datetime | None) -> bool:

@@ -197,14 +197,14 @@ class BoundPolicyContext:
         action = self._snapshot.action
         if self.result != OK or node.uuid != action.target:
             return node
-        said = (action.outputs or {}).get(action_types.NODE) or {}
-        left: clusters.Node = transitions.apply_fields(
-            node, said, transitions.NODE_FIELDS
+        fields = (action.outputs or {}).get(action_types.NODE) or {}
+        projected: clusters.Node = transitions.apply_fields(
+            node, fields, transitions.NODE_FIELDS
         )
-        if 'status' in said or self.action_type not in _MAKING:
-            return left
+        if 'status' in fields or self.action_type not in _MAKING:
+            return projected
         status = states.ACTIVE
-        if PREVIOUS_STATUS in node.kept and said.get(transitions.UNCHANGED):
+        if PREVIOUS_STATUS in node.kept and fields.get(transitions.UNCHANGED):
             status = node.kept[PREVIOUS_STATUS][0]
         elif (
             self.action_type == action_types.NODE_UPDATE
@@ -212,7 +212,7 @@ class BoundPolicyContext:
         ):
             # Only the row was updated.
             status = node.status
-        return left.evolve(status=status)
+        return projected.evolve(status=status)
 
 
 def _with_data(row: Row, changes: Mapping[str, Any]) -> Row:
