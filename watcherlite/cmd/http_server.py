@@ -248,6 +248,7 @@ class _Server(server.TcpWSGIServer):
         self._max_connections = max_connections
         self._timeout = timeout
         self._unchecked = 0
+        self._next_check = time.monotonic()
         #: Whether receiving of bodies is paused.
         self.is_full = False
         self.draining = False
@@ -259,16 +260,35 @@ class _Server(server.TcpWSGIServer):
 
     def handle_accept(self) -> None:
         """Accept a connection; if there are too many, close another one."""
+        victim = None
         if len(self.active_channels) >= self._max_connections:
             victim = next(self._closable_channels(), None)
             if victim is None:
                 self._reject()
                 return
-            victim.handle_close()
         super().handle_accept()
+        # Only now: otherwise the new connection could get its descriptor, and the
+        # events of this poll that belong to the victim.
+        if victim is not None:
+            victim.handle_close()
 
     def maintenance(self, now: float) -> None:
-        """Enforce the deadlines; called every `INTERVAL` seconds."""
+        """Do nothing; see `enforce_deadlines`.
+
+        It is called while the descriptors of a poll are collected. That of a connection
+        closed meanwhile would be reported as invalid, and a new connection that gets
+        the same number in this poll would be closed for it.
+        """
+
+    def enforce_deadlines(self) -> None:
+        """Enforce the deadlines, every `INTERVAL` seconds.
+
+        Called after a poll, when everything that has arrived is received.
+        """
+        now = time.monotonic()
+        if now < self._next_check:
+            return
+        self._next_check = now + INTERVAL
         for connection in list(self.active_channels.values()):
             connection.check_deadlines(self._timeout)
         self._check_held()
@@ -364,7 +384,6 @@ class HttpServer:
             backlog=BACKLOG,
             # Our own limit closes another connection instead of accepting none.
             connection_limit=1_000_000,
-            cleanup_interval=INTERVAL,
             max_request_header_size=max_header_size,
             max_request_body_size=max_body_size + FRAMING,
             # The application decides whether to trust them, see [oslo_middleware].
@@ -412,6 +431,7 @@ class HttpServer:
                     if serving.is_drained():
                         break
                 wasyncore.loop(INTERVAL, True, self._map, 1)
+                serving.enforce_deadlines()
         finally:
             # They end when they are idle, or with the process.
             self._dispatcher.set_thread_count(0)

@@ -1,13 +1,19 @@
 import contextlib
 import json
+import os
 import socket
+import struct
 import threading
 from collections.abc import Mapping
 from http import client
 from typing import Any
+from unittest import mock
 
-from tests import base
+from waitress import wasyncore
+
+from tests import base, bounded
 from tests.acceptance.daemons import wait_until
+from watcherlite.cmd import http_server
 from watcherlite.cmd.http_server import FRAMING, HttpServer
 
 CHUNKED = b'POST /read HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -221,6 +227,76 @@ class TestManyClients(ServerCase):
         self.assertEqual([True], found)
         self.assertEqual(LARGE, len(answer.partition(b'\r\n\r\n')[2]))
         self.assertEqual(b'', self.rest_of(waiting))
+
+
+class TestReusedDescriptors(ServerCase):
+    """A new connection that gets the descriptor of one that was just closed."""
+
+    limits: Mapping[str, Any] = {'max_connections': 2}
+
+    def setUp(self):
+        # The deadlines are checked in each poll.
+        self.patch(http_server, 'INTERVAL', 0)
+        super().setUp()
+
+    @contextlib.contextmanager
+    def between_polls(self):
+        """Let the server wait before its next poll meanwhile."""
+        reached, resume, loop = threading.Event(), threading.Event(), wasyncore.loop
+
+        def held(*arguments):
+            reached.set()
+            resume.wait()
+            loop(*arguments)
+
+        self.addCleanup(resume.set)
+        with mock.patch.object(wasyncore, 'loop', held):
+            self.assertTrue(reached.wait(bounded.PATIENCE))
+            yield
+        resume.set()
+
+    def idle(self):
+        """Return an idle connection."""
+        connection = client.HTTPConnection(*self.address, timeout=bounded.PATIENCE)
+        self.addCleanup(connection.close)
+        connection.request('GET', '/first')
+        connection.getresponse().read()
+        return connection
+
+    def connect_another(self):
+        """Return a new connection; the server accepts it in its next poll.
+
+        It gets the descriptor of an idle one if that is closed before: all others up to
+        the highest one are in use.
+        """
+        connection = self.connect(b'GET /second HTTP/1.1\r\nHost: x\r\n\r\n')
+        highest = max(int(name) for name in os.listdir('/proc/self/fd'))
+        while (filler := os.dup(connection.fileno())) <= highest:
+            self.addCleanup(os.close, filler)
+        os.close(filler)
+        return connection
+
+    def test_a_new_connection_survives_the_end_of_an_idle_one(self):
+        self.idle()
+
+        with self.between_polls():
+            self.patch(http_server, 'IDLE', -1)
+            connection = self.connect_another()
+
+        self.assertIn(b' 200 OK', self.rest_of(connection))
+
+    def test_a_new_connection_survives_the_one_that_it_replaces(self):
+        first, _ = self.idle(), self.idle()
+
+        with self.between_polls():
+            # A reset, of which the server learns in the same poll.
+            first.sock.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)
+            )
+            first.close()
+            connection = self.connect_another()
+
+        self.assertIn(b' 200 OK', connection.recv(65536))
 
 
 class TestDeadlines(ServerCase):
