@@ -3,7 +3,7 @@
 import json
 import threading
 
-from tests import services
+from tests import bounded, services
 from tests.functional.messaging import base, bus_contract, recording
 from watcherlite import exceptions
 from watcherlite.domain.commands import Receipt
@@ -169,6 +169,30 @@ class TestReceipts(base.RabbitTestCase):
         other.send_command('applier', RUN)
 
         self.assertEqual([('applier', RUN)], second.wait_for(1))
+
+    def test_a_receipt_of_a_lost_connection_acknowledges_nothing(self):
+        receipts = []
+
+        def receipt(message):
+            receipts.append(Receipt())
+            return receipts[-1]
+
+        bus, first = self.settler(receipt)
+        bus.send_command('applier', RUN)
+        first.wait_for(1)
+        self.vhost.close_connections()
+        # It is delivered again, on a second connection.
+        bounded.wait_until(lambda: len(receipts) == 2)
+
+        for each in receipts:
+            each.settle()
+        bus.close(recording.TIMEOUT)
+
+        # The second delivery was acknowledged, in spite of the first one.
+        last = bus_contract.launch('last')
+        other, second = self.settler(lambda message: None)
+        other.send_command('applier', last)
+        self.assertEqual([('applier', last)], second.wait_for(1))
 
     def test_a_command_that_kills_its_workers_becomes_a_dead_letter(self):
         sender = self.open_bus()
