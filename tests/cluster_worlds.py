@@ -360,8 +360,8 @@ class ClusterWorld(World):
             detail = item.event.detail or {}
             kind = action_types.DEFINITIONS.get(detail['action']['type'])
             verb = kind.verb if kind else detail['action']['type']
-            told = f'{verb}.{detail["phase"]}'
-            found.append((detail['name'], told, item.event.new_status))
+            name = f'{verb}.{detail["phase"]}'
+            found.append((detail['name'], name, item.event.new_status))
         return found
 
     def history(self, *names: str) -> list[tuple[str, str | None, str | None]]:

@@ -238,15 +238,15 @@ class Silent:
 class _Process:
     """Implements `ports.WorkerProcess` for one worker of a world."""
 
-    def __init__(self, world: 'World', mortal: KillableStore) -> None:
+    def __init__(self, world: 'World', killable_store: KillableStore) -> None:
         self._world = world
-        self._mortal = mortal
+        self._killable_store = killable_store
 
     def broadcast(self, message: commands.Broadcast) -> None:
         self._world.deliver(message)
 
     def time_out(self, uuid: str) -> None:
-        if not self._mortal.dead:
+        if not self._killable_store.dead:
             self._world.plans.time_out(uuid)
 
     def on_lease_lost(self, worker_id: str) -> None:
@@ -316,7 +316,7 @@ class World:
         self.lost: list[Worker] = []
         self._started: list[Worker] = []
         self._settings = {'max_parallel': 4, 'signal_grace': 0.2, **settings}
-        self._mortals: dict[str, KillableStore] = {}
+        self._killable_stores: dict[str, KillableStore] = {}
         self._condition = threading.Condition()
         self._is_awaited: Callable[[events.Event], bool] | None = None
 
@@ -344,14 +344,14 @@ class World:
         :param store: a wrapper of the store that fails or counts
         :param dies_before: see `KillableStore`, also for `dies_after`
         """
-        mortal = KillableStore(store or self.store, dies_before, dies_after)
+        killable_store = KillableStore(store or self.store, dies_before, dies_after)
         worker = Worker(
-            mortal,
-            self.worker_types(mortal),
+            killable_store,
+            self.worker_types(killable_store),
             self.progress,
             self.clock,
             ExecutionSettings(**{**self._settings, **settings}),
-            _Process(self, mortal),
+            _Process(self, killable_store),
             host=f'host-{len(self.workers)}',
             lanes=lanes,
             policies=policies,
@@ -359,7 +359,7 @@ class World:
             projection=projection,
             admission=admission,
         )
-        self._mortals[worker.record.uuid] = mortal
+        self._killable_stores[worker.record.uuid] = killable_store
         self.listen(worker)
         self._started.append(worker)
         worker.start()
@@ -382,15 +382,15 @@ class World:
 
     def is_dead(self, worker: Worker) -> bool:
         """Return whether a worker has died."""
-        return self._mortals[worker.record.uuid].dead
+        return self._killable_stores[worker.record.uuid].dead
 
     def disconnect(self, worker: Worker) -> None:
         """Cut a worker off from the store."""
-        self._mortals[worker.record.uuid].die()
+        self._killable_stores[worker.record.uuid].die()
 
     def kill(self, worker: Worker) -> None:
         """Kill a worker as kill -9 would, and let its lease expire."""
-        self._mortals[worker.record.uuid].die()
+        self._killable_stores[worker.record.uuid].die()
         end_threads(worker)
         self.workers.remove(worker)
         self.store.end_lease(worker.record.uuid)
@@ -404,8 +404,8 @@ class World:
         for worker in (*self.workers, *self.lost):
             with contextlib.suppress(SystemExit):
                 worker.stop(0)
-        for mortal in self._mortals.values():
-            mortal.die()
+        for killable_store in self._killable_stores.values():
+            killable_store.die()
         # The stop of a dead worker aborts halfway, without an error.
         for worker in self._started:
             end_threads(worker)

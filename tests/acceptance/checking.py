@@ -26,14 +26,14 @@ class History:
     """The stored rows and events of one plan.
 
     :param calls: the whole ledger
-    :param heard: its notifications in order; None if they were not consumed
+    :param notifications: its notifications in order; None if they were not consumed
     """
 
     plan: ActionPlan
     actions: Sequence[Action]
     events: Sequence[StoredEvent]
     calls: Sequence[Call]
-    heard: Sequence[Mapping] | None = None
+    notifications: Sequence[Mapping] | None = None
 
 
 def problems(history: History) -> list[str]:
@@ -131,10 +131,10 @@ def _name(stored: StoredEvent) -> str:
 
 
 def _check_notifications(history: History) -> Iterator[str]:
-    if history.heard is None:
+    if history.notifications is None:
         return
     first: dict[str, Mapping] = {}
-    for notification in history.heard:
+    for notification in history.notifications:
         known = first.setdefault(notification['message_id'], notification)
         if known != notification:
             yield f'{notification["message_id"]} is the id of two notifications'

@@ -132,14 +132,14 @@ class Listener(fixtures.Fixture):
         self.addCleanup(listener.stop)
 
 
-class HearingCase:
+class NotificationCase:
     """A mixin for a test case with daemons, whose notifications it records."""
 
     own_broker = True
 
     def setUp(self):
         super().setUp()
-        self.ear = self.useFixture(NotificationQueue(self.vhost.url))
+        self.notification_queue = self.useFixture(NotificationQueue(self.vhost.url))
         self.path = self.ini()
         self.operators = self.operator(self.path)
 
@@ -148,20 +148,22 @@ class HearingCase:
 
         :param uuids: of all objects that have notifications
         """
-        told = self.ear.wait_for_all(self.operators.store, *uuids)
-        for notification in told:
+        notifications = self.notification_queue.wait_for_all(
+            self.operators.store, *uuids
+        )
+        for notification in notifications:
             self.assert_payload_reads_back(notification['payload'])
         # A relay that is killed after publishing and before its commit publishes again.
-        sent = unique(told)
+        sent = unique(notifications)
         listener = self.useFixture(Listener(self.vhost.url))
-        heard = listener.endpoint.wait_for(len(sent))
+        received = listener.endpoint.wait_for(len(sent))
         for priority in ('INFO', 'ERROR'):
             # Each priority has a queue, and an order of its own.
             self.assertEqual(
                 [without_id(n) for n in sent if n['priority'] == priority],
-                [n for n in heard if n['priority'] == priority],
+                [n for n in received if n['priority'] == priority],
             )
-        return told
+        return notifications
 
     def assert_payload_reads_back(self, payload):
         """Check that the payload classes deserialise and serialise it unchanged."""
@@ -198,8 +200,8 @@ def expected(stored_events):
     """Return the ids of the messages that the events must produce, in order."""
     found = []
     for stored in stored_events:
-        told = subjects.match(stored.event)
-        count = len(told.notifications) if told is not None else 0
+        matched = subjects.match(stored.event)
+        count = len(matched.notifications) if matched is not None else 0
         found += [events.message_id(stored.event.uuid, n) for n in range(count)]
     return found
 

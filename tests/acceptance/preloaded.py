@@ -125,11 +125,11 @@ class Forks:
 
     def _read(self):
         while text := self._socket.recv(_LARGEST):
-            told = json.loads(text)
-            if 'pid' in told:
-                self._started.pop(told['number']).set_result(told['pid'])
+            message = json.loads(text)
+            if 'pid' in message:
+                self._started.pop(message['number']).set_result(message['pid'])
             else:
-                self._ended.pop(told['number']).set_result(told['code'])
+                self._ended.pop(message['number']).set_result(message['code'])
 
     def close(self):
         """Kill the process."""
@@ -232,17 +232,22 @@ def serve(connection):
     :returns: in a program, its entry point; otherwise None
     """
     running = {}
-    hears, wakes = socket.socketpair()
-    wakes.setblocking(False)
+    wakeup_reader, wakeup_writer = socket.socketpair()
+    wakeup_writer.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *arguments: None)
-    signal.set_wakeup_fd(wakes.fileno())
-    with connection, hears, wakes, selectors.DefaultSelector() as selector:
+    signal.set_wakeup_fd(wakeup_writer.fileno())
+    with (
+        connection,
+        wakeup_reader,
+        wakeup_writer,
+        selectors.DefaultSelector() as selector,
+    ):
         selector.register(connection, selectors.EVENT_READ)
-        selector.register(hears, selectors.EVENT_READ)
+        selector.register(wakeup_reader, selectors.EVENT_READ)
         while True:
             ready = {key.fileobj for key, _ in selector.select()}
-            if hears in ready:
-                hears.recv(_LARGEST)
+            if wakeup_reader in ready:
+                wakeup_reader.recv(_LARGEST)
                 _tell_ends(connection, running)
             if connection not in ready:
                 continue
@@ -258,8 +263,8 @@ def serve(connection):
             for file in files:
                 os.close(file)
             running[pid] = asked['number']
-            told = {'number': asked['number'], 'pid': pid}
-            connection.send(json.dumps(told).encode())
+            message = {'number': asked['number'], 'pid': pid}
+            connection.send(json.dumps(message).encode())
 
 
 def _tell_ends(connection, running):
@@ -267,8 +272,11 @@ def _tell_ends(connection, running):
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:
             return
-        told = {'number': running.pop(pid), 'code': os.waitstatus_to_exitcode(status)}
-        connection.send(json.dumps(told).encode())
+        message = {
+            'number': running.pop(pid),
+            'code': os.waitstatus_to_exitcode(status),
+        }
+        connection.send(json.dumps(message).encode())
 
 
 def run_program(asked, files):

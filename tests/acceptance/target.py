@@ -21,7 +21,7 @@ BEGIN, APPLY, LOOK = 'begin', 'apply', 'look'
 ANSWER = 'answer'
 #: The result of a call: a query, an effect, an effect that had been applied already,
 #: and a call that was rejected because a later owner has called.
-HEARD, APPLIED, REPEATED, STALE = 'heard', 'applied', 'repeated', 'stale'
+RECEIVED, APPLIED, REPEATED, STALE = 'received', 'applied', 'repeated', 'stale'
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Call:
 
     :param key: the idempotency key
     :param token: the fencing token
-    :param result: HEARD, APPLIED, REPEATED or STALE
+    :param result: RECEIVED, APPLIED, REPEATED or STALE
     """
 
     name: str
@@ -207,7 +207,7 @@ class Target(fixtures.Fixture):
             return STALE
         self._tokens[key] = token
         if what != APPLY:
-            return HEARD
+            return RECEIVED
         if key in self._applied:
             return REPEATED
         self._applied.add(key)

@@ -156,7 +156,7 @@ class TestApi(ApiCase):
                 )
 
     def test_what_authentication_lacks_is_one_line(self):
-        for options, *told in (
+        for options, *phrases in (
             (
                 {'host': '0.0.0.0'},
                 '[api] host is 0.0.0.0 and auth_strategy is noauth',
@@ -173,7 +173,7 @@ class TestApi(ApiCase):
             ({'auth_strategy': 'keystone'}, '[keystone_authtoken] has no auth_type'),
         ):
             text = self.startup_error(api={'port': 0, **options})
-            self.assertEqual([], [said for said in told if said not in text])
+            self.assertEqual([], [phrase for phrase in phrases if phrase not in text])
         _, port = self.serve(
             api={'host': '0.0.0.0', 'port': 0, 'noauth_on_any_address': True}
         )

@@ -111,7 +111,7 @@ class Surviving:
             database={'max_pool_size': 4},
         )
         operator = self.operator(ini)
-        ear = (
+        queue = (
             self.useFixture(NotificationQueue(self.vhost.url)) if self.broker else None
         )
         daemons = [self.start(APPLIER, ini), self.start(APPLIER, ini)]
@@ -140,7 +140,7 @@ class Surviving:
                     list(operator.actions(plan).values()),
                     operator.events(plan),
                     self.target.calls(),
-                    ear.wait_for_all(operator.store, plan) if ear else None,
+                    queue.wait_for_all(operator.store, plan) if queue else None,
                 )
             )
         self.assertEqual([], found)

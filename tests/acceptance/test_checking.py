@@ -4,7 +4,15 @@ import dataclasses
 
 from tests import base, factories
 from tests.acceptance.checking import History, problems
-from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD, REPEATED, STALE, Call
+from tests.acceptance.target import (
+    APPLIED,
+    APPLY,
+    BEGIN,
+    RECEIVED,
+    REPEATED,
+    STALE,
+    Call,
+)
 from watcherlite.domain import events
 from watcherlite.domain.events import StoredEvent
 from watcherlite.notifications.rules import subjects
@@ -50,11 +58,11 @@ class CheckerTest(base.TestCase):
         )
         plan, mark, once = self.plan, self.mark, self.once
         self.calls = [
-            call('mark', BEGIN, 1, FIRST, HEARD),
-            call('once', BEGIN, 1, FIRST, HEARD),
+            call('mark', BEGIN, 1, FIRST, RECEIVED),
+            call('once', BEGIN, 1, FIRST, RECEIVED),
             call('once', APPLY, 1, FIRST, APPLIED),
             call('mark', APPLY, 1, FIRST, APPLIED),
-            call('mark', BEGIN, 2, SECOND, HEARD),
+            call('mark', BEGIN, 2, SECOND, RECEIVED),
             call('mark', APPLY, 1, FIRST, STALE),
             call('mark', APPLY, 2, SECOND, REPEATED),
         ]
@@ -72,10 +80,13 @@ class CheckerTest(base.TestCase):
             stored(11, mark, 'RUNNING', 'SUCCEEDED', 'mark'),
             stored(12, plan, 'ONGOING', 'FAILED'),
         ]
-        self.heard = [
-            {'message_id': events.message_id(one.event.uuid, n), 'what': told.name}
+        self.notifications = [
+            {
+                'message_id': events.message_id(one.event.uuid, n),
+                'what': notification.name,
+            }
             for one in self.events
-            for n, told in enumerate(subjects.match(one.event).notifications)
+            for n, notification in enumerate(subjects.match(one.event).notifications)
         ]
 
     def problems(self, **changes):
@@ -85,14 +96,17 @@ class CheckerTest(base.TestCase):
             [changes.get('mark', self.mark), changes.get('once', self.once)],
             changes.get('events', self.events),
             changes.get('calls', self.calls),
-            changes.get('heard', self.heard),
+            changes.get('notifications', self.notifications),
         )
         return problems(history)
 
     def test_what_happened_is_as_it_must_be(self):
         self.assertEqual([], self.problems())
         # Repetitions are permitted at any time.
-        self.assertEqual([], self.problems(heard=[*self.heard, self.heard[3]]))
+        self.assertEqual(
+            [],
+            self.problems(notifications=[*self.notifications, self.notifications[3]]),
+        )
 
     def assert_found(self, *forgeries):
         """Check that each of these changes causes these problems."""
@@ -134,7 +148,7 @@ class CheckerTest(base.TestCase):
             return {'calls': [*self.calls, call(*more)]}
 
         without_effect = [
-            dataclasses.replace(c, result=HEARD) if c.name == 'mark' else c
+            dataclasses.replace(c, result=RECEIVED) if c.name == 'mark' else c
             for c in self.calls
             if c.result != STALE
         ]
@@ -145,15 +159,15 @@ class CheckerTest(base.TestCase):
                 'mark: the effect was applied twice',
             ),
             (
-                after('once', BEGIN, 2, SECOND, HEARD),
+                after('once', BEGIN, 2, SECOND, RECEIVED),
                 'once: it must run once, but attempts ran it: [1, 2]',
             ),
             (
-                after('mark', BEGIN, 2, FIRST, HEARD),
+                after('mark', BEGIN, 2, FIRST, RECEIVED),
                 'mark: two processes executed attempt 2',
             ),
             (
-                after('mark', BEGIN, 1, FIRST, HEARD),
+                after('mark', BEGIN, 1, FIRST, RECEIVED),
                 'mark: attempt 1 was accepted after attempt 2',
             ),
         )
@@ -161,27 +175,27 @@ class CheckerTest(base.TestCase):
     def test_events_or_notifications_are_missing_forged_or_in_another_order(self):
         late = stored(13, self.once, 'RUNNING', 'SUCCEEDED', 'once')
         missing = [one for one in self.events if one.sequence != 8]
-        first, second, *rest = self.heard
+        first, second, *rest = self.notifications
         forged = {'message_id': 'forged', 'what': 'update'}
         self.assert_found(
             (
-                {'events': [*self.events, late], 'heard': None},
+                {'events': [*self.events, late], 'notifications': None},
                 'once: it became SUCCEEDED after its end',
                 'once: it was FAILED, but the event is ONGOING -> SUCCEEDED',
                 'once: FAILED, last event SUCCEEDED',
             ),
             (
-                {'events': missing, 'heard': None},
+                {'events': missing, 'notifications': None},
                 'mark: it was ONGOING, but the event is PENDING -> ONGOING',
             ),
-            ({'heard': [second, *rest]}, f'{first["message_id"]} was not sent'),
-            ({'heard': [*self.heard, forged]}, 'forged has no event'),
+            ({'notifications': [second, *rest]}, f'{first["message_id"]} was not sent'),
+            ({'notifications': [*self.notifications, forged]}, 'forged has no event'),
             (
-                {'heard': [second, first, *rest]},
+                {'notifications': [second, first, *rest]},
                 'the notifications are not in the order of the events',
             ),
             (
-                {'heard': [*self.heard, {**first, 'what': 'delete'}]},
+                {'notifications': [*self.notifications, {**first, 'what': 'delete'}]},
                 f'{first["message_id"]} is the id of two notifications',
             ),
         )

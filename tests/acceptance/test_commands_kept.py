@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 
 from tests.acceptance.daemons import APPLIER, DaemonTestCase, wait_until
-from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD
+from tests.acceptance.target import APPLIED, APPLY, BEGIN, RECEIVED
 from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER as LANE
 
@@ -48,6 +48,6 @@ class KilledBeforeTheClaimTest(DaemonTestCase):
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(
-            {'a': [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]}, self.target.story()
+            {'a': [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]}, self.target.story()
         )
         self.assertEqual(other.workers(), self.target.pids())

@@ -20,14 +20,14 @@ from tests.acceptance.target import (
     APPLIED,
     APPLY,
     BEGIN,
-    HEARD,
     LOOK,
+    RECEIVED,
     REPEATED,
     STALE,
 )
 from tests.functional.messaging.proxy import Proxy
 
-ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
+ONCE = [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]
 
 
 class CrashTestCase(DaemonTestCase):
@@ -42,7 +42,7 @@ class CrashTestCase(DaemonTestCase):
         super().setUp()
         self.path = self.ini(applier=self.lane)
         self.operators = self.operator(self.path)
-        self.ear = (
+        self.notification_queue = (
             self.useFixture(NotificationQueue(self.vhost.url)) if self.broker else None
         )
         self.gates = []
@@ -50,13 +50,17 @@ class CrashTestCase(DaemonTestCase):
     def history(self, uuid):
         """Return the rows, events, calls and notifications of a plan."""
         operator = self.operators
-        heard = self.ear.wait_for_all(operator.store, uuid) if self.ear else None
+        notifications = (
+            self.notification_queue.wait_for_all(operator.store, uuid)
+            if self.notification_queue
+            else None
+        )
         return History(
             operator.plan(uuid),
             list(operator.actions(uuid).values()),
             operator.events(uuid),
             self.target.calls(),
-            heard,
+            notifications,
         )
 
     def start_plan(self):
@@ -104,9 +108,13 @@ class CrashTestCase(DaemonTestCase):
         self.assertEqual(
             {
                 'before': ONCE,
-                'again': [(BEGIN, 2, HEARD), (APPLY, 2, APPLIED)],
-                'applied': [*ONCE, (LOOK, 2, HEARD)],
-                'missing': [(LOOK, 2, HEARD), (BEGIN, 2, HEARD), (APPLY, 2, APPLIED)],
+                'again': [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)],
+                'applied': [*ONCE, (LOOK, 2, RECEIVED)],
+                'missing': [
+                    (LOOK, 2, RECEIVED),
+                    (BEGIN, 2, RECEIVED),
+                    (APPLY, 2, APPLIED),
+                ],
                 'unknown': ONCE,
                 'after': ONCE,
             },
@@ -185,13 +193,13 @@ class CrashTest(CrashTestCase):
 
         after = self.history(uuid)
         self.assertEqual(
-            (before.plan, before.actions, before.events, before.heard),
-            (after.plan, after.actions, after.events, after.heard),
+            (before.plan, before.actions, before.events, before.notifications),
+            (after.plan, after.actions, after.events, after.notifications),
         )
         self.assertEqual(
             {
-                'again': [(BEGIN, 2, HEARD), (APPLY, 2, APPLIED)],
-                'applied': [*ONCE, (BEGIN, 2, HEARD), (APPLY, 2, REPEATED)],
+                'again': [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)],
+                'applied': [*ONCE, (BEGIN, 2, RECEIVED), (APPLY, 2, REPEATED)],
                 'unknown': ONCE,
             },
             # Late calls, if any, were rejected.
@@ -301,7 +309,7 @@ class DatabaseAwayTest(DaemonTestCase):
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(
-            {'a': [(BEGIN, 2, HEARD), (APPLY, 2, APPLIED)], 'b': ONCE},
+            {'a': [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)], 'b': ONCE},
             self.target.story(),
         )
         self.assertEqual(set(), workers & self.target.pids())

@@ -11,7 +11,7 @@ from tests.acceptance.daemons import (
     wait_until,
 )
 from tests.acceptance.listening import NotificationQueue, expected, ids, plan_of
-from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD
+from tests.acceptance.target import APPLIED, APPLY, BEGIN, RECEIVED
 from tests.functional.messaging.proxy import Proxy
 from watcherlite.domain import actions as domain
 from watcherlite.domain import commands
@@ -21,7 +21,7 @@ from watcherlite.messaging import addresses
 
 def executed_once(attempt=1):
     """Return the calls of an action that was executed once, at this attempt."""
-    return [(BEGIN, attempt, HEARD), (APPLY, attempt, APPLIED)]
+    return [(BEGIN, attempt, RECEIVED), (APPLY, attempt, APPLIED)]
 
 
 class Sharing:
@@ -221,7 +221,7 @@ class ControlTest(DaemonTestCase):
                 for name, action in operator.actions(uuid).items()
             },
         )
-        self.assertEqual({'waits': [(BEGIN, 1, HEARD)]}, self.target.story())
+        self.assertEqual({'waits': [(BEGIN, 1, RECEIVED)]}, self.target.story())
 
     def test_an_action_is_suspended_and_resumed(self):
         operator = self.operators
@@ -258,7 +258,7 @@ class BrokerAwayTest(DaemonTestCase):
         self.broker_url = self.vhost.url.replace(
             f'{server.host}:{server.port}', f'127.0.0.1:{self.proxy.port}'
         )
-        self.ear = self.useFixture(NotificationQueue(self.vhost.url))
+        self.notification_queue = self.useFixture(NotificationQueue(self.vhost.url))
         self.proxy.refuse()
 
     def test_plans_run_and_notifications_follow_in_order(self):
@@ -280,16 +280,17 @@ class BrokerAwayTest(DaemonTestCase):
             ['SUCCEEDED', 'FAILED'], [operator.plan(uuid).state for uuid in uuids]
         )
         self.assertIsNotNone(operator.store.oldest_pending_event())
-        self.assertEqual([], self.ear.received())
+        self.assertEqual([], self.notification_queue.received())
         applier.wait_for_text('They stay in the database, none is lost')
 
         self.proxy.accept()
-        heard = self.ear.wait_for_all(operator.store)
+        notifications = self.notification_queue.wait_for_all(operator.store)
 
-        self.assertEqual(set(uuids), {plan_of(n) for n in heard})
+        self.assertEqual(set(uuids), {plan_of(n) for n in notifications})
         for uuid in uuids:
             self.assertEqual(
-                expected(operator.events(uuid)), ids(self.ear.received(uuid))
+                expected(operator.events(uuid)),
+                ids(self.notification_queue.received(uuid)),
             )
 
 

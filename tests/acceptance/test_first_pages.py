@@ -70,7 +70,9 @@ class FirstPagesTest(ExampleCase):
 
     def test_every_command_of_the_readme_ends_as_it_says(self):
         clusters = list_commands(README, 'Clusters')
-        commands = [told for told in list_commands(README) if told not in clusters]
+        commands = [
+            command for command in list_commands(README) if command not in clusters
+        ]
 
         codes = self.run_all(commands)
 

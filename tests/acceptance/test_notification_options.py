@@ -81,9 +81,14 @@ class OptionsTest(DaemonTestCase):
         uuid = self.run_one_that_fails(operator)
         # All notifications of a plan follow the errors from before.
         for endpoint in endpoints:
-            heard = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]
-            self.assertEqual(OF_ONE_THAT_FAILS, sorted(n['event_type'] for n in heard))
+            notifications = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]
+            self.assertEqual(
+                OF_ONE_THAT_FAILS, sorted(n['event_type'] for n in notifications)
+            )
             self.assertEqual(
                 {(uuid, '1.2'), (uuid, '1.3')},
-                {(plan_of(n), n['payload']['watcher_object.version']) for n in heard},
+                {
+                    (plan_of(n), n['payload']['watcher_object.version'])
+                    for n in notifications
+                },
             )

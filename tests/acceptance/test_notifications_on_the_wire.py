@@ -1,13 +1,13 @@
 """Notifications of plans and audits that real daemons execute."""
 
 from tests.acceptance.daemons import APPLIER, ENGINE, DaemonTestCase, wait_until
-from tests.acceptance.listening import HearingCase, data, story
+from tests.acceptance.listening import NotificationCase, data, story
 from tests.acceptance.test_api import ApiCase
 
 WATCHER = ('watcher_object.name', 'watcher_object.version', 'watcher_object.namespace')
 
 
-class StoryTest(HearingCase, DaemonTestCase):
+class StoryTest(NotificationCase, DaemonTestCase):
     """The notifications of a plan, received by an oslo.messaging listener."""
 
     def setUp(self):
@@ -27,7 +27,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         audit = operator.store.plan_relations(operator.plan(uuid).id).audit.uuid
         operator.plans.delete(uuid)
 
-        told = self.receive(uuid)
+        notifications = self.receive(uuid)
 
         self.assertEqual(
             [
@@ -54,7 +54,7 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'actionplan.update: SUCCEEDED -> DELETED',
                 'actionplan.delete: DELETED',
             ],
-            story(told, self.names(uuid)),
+            story(notifications, self.names(uuid)),
         )
         self.assertEqual(
             {
@@ -71,16 +71,16 @@ class StoryTest(HearingCase, DaemonTestCase):
             },
             {
                 (n['event_type'], *(n['payload'][key] for key in WATCHER[:2]))
-                for n in told
+                for n in notifications
             },
         )
         self.assertEqual(
             {('watcher', 'infra-optim:here')},
-            {(n['payload'][WATCHER[2]], n['publisher_id']) for n in told},
+            {(n['payload'][WATCHER[2]], n['publisher_id']) for n in notifications},
         )
         self.assertEqual(
             {('actionplan', audit, uuid), ('action', audit, uuid)},
-            {_whose(n) for n in told},
+            {_whose(n) for n in notifications},
         )
 
     def test_one_with_an_action_that_is_skipped_one_that_fails_and_a_cancelled_one(
@@ -102,7 +102,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         operator.plans.signal_action(found['stopped'].uuid, 'CANCEL')
         operator.wait_until_ended(uuid)
 
-        told = self.receive(uuid)
+        notifications = self.receive(uuid)
 
         self.assertEqual(
             [
@@ -133,7 +133,7 @@ class StoryTest(HearingCase, DaemonTestCase):
                 'actionplan.update: ONGOING -> FAILED',
                 'ERROR actionplan.execution.error: FAILED, Failed in execute',
             ],
-            story(told, self.names(uuid)),
+            story(notifications, self.names(uuid)),
         )
         self.assertEqual(
             {
@@ -152,7 +152,7 @@ class StoryTest(HearingCase, DaemonTestCase):
             # The last notification of each object.
             {
                 self.names(uuid).get(data(n)['uuid'], ''): data(n)['status_message']
-                for n in told
+                for n in notifications
             },
         )
         self.assertEqual(
@@ -163,7 +163,7 @@ class StoryTest(HearingCase, DaemonTestCase):
             ],
             [
                 (fault['exception'], fault['exception_message'], fault['function_name'])
-                for n in told
+                for n in notifications
                 if n['priority'] == 'ERROR'
                 for fault in [data(n)['fault']['watcher_object.data']]
             ],
@@ -209,7 +209,7 @@ class StoryTest(HearingCase, DaemonTestCase):
         )
 
 
-class AuditStoryTest(HearingCase, ApiCase):
+class AuditStoryTest(NotificationCase, ApiCase):
     """The notifications of an audit that a user requests over HTTP.
 
     The API stores the request, the engine executes it; both publish notifications.
@@ -275,7 +275,7 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
         self.wait_for(second, 'FAILED')
 
-        told = self.receive(first, second)
+        notifications = self.receive(first, second)
 
         no_strategy = (
             'No strategy for the goal server_consolidation is installed; name one, or '
@@ -300,7 +300,7 @@ class AuditStoryTest(HearingCase, ApiCase):
                 f'ERROR audit.planner.error second: ONGOING, {no_weight}',
                 'audit.update second: ONGOING -> FAILED',
             ],
-            story(told, {first: 'first', second: 'second'}),
+            story(notifications, {first: 'first', second: 'second'}),
         )
         self.assertEqual(
             [
@@ -309,7 +309,7 @@ class AuditStoryTest(HearingCase, ApiCase):
             ],
             [
                 (fault['exception'], fault['module_name'], fault['function_name'])
-                for n in told
+                for n in notifications
                 if n['priority'] == 'ERROR'
                 for fault in [data(n)['fault']['watcher_object.data']]
             ],
@@ -320,7 +320,7 @@ class AuditStoryTest(HearingCase, ApiCase):
                 second: f'Planner weight failed: {no_weight}',
             },
             # The last notification of each object.
-            {data(n)['uuid']: data(n)['status_message'] for n in told},
+            {data(n)['uuid']: data(n)['status_message'] for n in notifications},
         )
 
     def test_one_that_repeats_is_changed_paused_and_cancelled(self):
@@ -329,16 +329,18 @@ class AuditStoryTest(HearingCase, ApiCase):
         )
         self.wait_for_plans(uuid, 1)
         # Fields other than states are read when the notification is built.
-        self.ear.wait_for_all(self.operators.store)
+        self.notification_queue.wait_for_all(self.operators.store)
         self.patch(uuid, interval='7200')
         self.patch(uuid, state='SUSPENDED')
         self.patch(uuid, state='ONGOING')
         self.wait_for_plans(uuid, 2)
         self.patch(uuid, state='CANCELLED')
 
-        told = self.receive(uuid, *self.plans(uuid))
+        notifications = self.receive(uuid, *self.plans(uuid))
 
-        told = [n for n in told if n['event_type'].startswith('audit.')]
+        notifications = [
+            n for n in notifications if n['event_type'].startswith('audit.')
+        ]
         run = [
             'audit.strategy.start: ONGOING',
             'audit.strategy.end: ONGOING',
@@ -356,10 +358,10 @@ class AuditStoryTest(HearingCase, ApiCase):
                 *run,
                 'audit.update: ONGOING -> CANCELLED',
             ],
-            story(told, {}),
+            story(notifications, {}),
         )
         self.assertEqual(
-            ['3600'] * 6 + ['7200'] * 8, [data(n)['interval'] for n in told]
+            ['3600'] * 6 + ['7200'] * 8, [data(n)['interval'] for n in notifications]
         )
 
     def test_an_audit_with_a_plan_is_notified_until_its_deletion(self):
@@ -392,7 +394,7 @@ class AuditStoryTest(HearingCase, ApiCase):
             ],
             story(everything, {}),
         )
-        told = [n for n in everything if n['event_type'].startswith('audit.')]
+        notifications = [n for n in everything if n['event_type'].startswith('audit.')]
         self.assertEqual(
             [
                 ('AuditCreatePayload', '1.2', 'watcher'),
@@ -401,14 +403,14 @@ class AuditStoryTest(HearingCase, ApiCase):
                 *[('AuditUpdatePayload', '1.2', 'watcher')] * 2,
                 ('AuditDeletePayload', '1.2', 'watcher'),
             ],
-            [tuple(n['payload'][key] for key in WATCHER) for n in told],
+            [tuple(n['payload'][key] for key in WATCHER) for n in notifications],
         )
         self.assertEqual({'infra-optim:here'}, {n['publisher_id'] for n in everything})
         self.assertEqual(len(everything), len({n['message_id'] for n in everything}))
         store = self.operators.store
         goal = store.find_goal('dummy').goal
         strategy = store.find_strategy('dummy').strategy
-        for notification in told:
+        for notification in notifications:
             fields = data(notification)
             nested = fields['strategy']['watcher_object.data']
             self.assertEqual(
@@ -443,7 +445,8 @@ class AuditStoryTest(HearingCase, ApiCase):
                 },
             )
         self.assertEqual(
-            [True] * 7 + [False] * 2, [data(n)['deleted_at'] is None for n in told]
+            [True] * 7 + [False] * 2,
+            [data(n)['deleted_at'] is None for n in notifications],
         )
         (created,) = (n for n in everything if n['event_type'] == 'actionplan.create')
         audit = data(created)['audit']['watcher_object.data']

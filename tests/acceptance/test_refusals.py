@@ -37,7 +37,7 @@ class BadInputTest(CommandTestCase):
             r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
         )
         uuid = '11111111-2222-3333-4444-555555555555'
-        for argv, said in (
+        for argv, message in (
             (
                 ['nowhere.yaml'],
                 'watcherlite: the plan file nowhere.yaml does not exist\n',
@@ -46,7 +46,7 @@ class BadInputTest(CommandTestCase):
         ):
             code, out, err = self.run_command('run', *argv)
             self.assertEqual((2, '', 1), (code, out, err.count('\n')), err)
-            self.assertIn(said, err)
+            self.assertIn(message, err)
 
     def test_problems_of_plans_inputs_and_skips_are_reported_together(self):
         ini = self.write('bad.conf', '[applier]\nlease = soon\n')
@@ -108,14 +108,14 @@ class ConfigurationErrorTest(CommandTestCase):
         plan = self.write('plan.yaml', PLAN)
         url = 'postgresql+psycopg://watcherlite:hunter2@127.0.0.1:1/watcherlite'
         blocked = self.write('file', '')
-        for expected, said, environment in (
+        for expected, message, environment in (
             (3, 'watcherlite: The database ', {'OS_DATABASE__CONNECTION': url}),
             (2, 'state_path', {'OS_DEFAULT__STATE_PATH': f'{blocked}/below'}),
         ):
             code, out, err = self.run_command('run', plan, **environment)
 
             self.assertEqual((expected, '', 1), (code, out, err.count('\n')), err)
-            self.assertIn(said, err)
+            self.assertIn(message, err)
             self.assertNotIn('hunter2', err)
 
     def test_a_database_of_a_newer_version_is_rejected(self):

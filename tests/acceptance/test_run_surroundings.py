@@ -71,9 +71,9 @@ class BrokerAwayTest(CommandTestCase):
 
         self.assertEqual((0, ENDED), (code, plain(out).splitlines()[-1]))
         self.assertNotIn('hunter2', out + err)
-        told = [line for line in err.splitlines() if ': Message consumer: ' in line]
+        warnings = [line for line in err.splitlines() if ': Message consumer: ' in line]
         self.assertRegex(
-            '\n'.join(told),
+            '\n'.join(warnings),
             r'\Awatcherlite: warning: Message consumer: no connection to the message '
             r'broker: The message broker cannot be reached\. 127\.0\.0\.1:1 '
             r'\(virtual host /\): [^\n]* Connection refused\. Check that it '

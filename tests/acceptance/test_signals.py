@@ -4,9 +4,9 @@ import os
 import signal
 
 from tests.acceptance.daemons import APPLIER, DaemonTestCase, wait_until
-from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD, REPEATED
+from tests.acceptance.target import APPLIED, APPLY, BEGIN, RECEIVED, REPEATED
 
-ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
+ONCE = [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]
 
 
 class DrainTest(DaemonTestCase):
@@ -86,7 +86,7 @@ class DrainTest(DaemonTestCase):
         self.assertEqual(
             {
                 **dict.fromkeys('ab', ONCE),
-                **{n: [(BEGIN, 2, HEARD), (APPLY, 2, APPLIED)] for n in 'cdefgh'},
+                **{n: [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)] for n in 'cdefgh'},
             },
             self.target.story(),
         )
@@ -114,7 +114,7 @@ class DrainTest(DaemonTestCase):
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
         self.assertEqual(
             {
-                'again': [*ONCE, (BEGIN, 2, HEARD), (APPLY, 2, REPEATED)],
+                'again': [*ONCE, (BEGIN, 2, RECEIVED), (APPLY, 2, REPEATED)],
                 'unknown': ONCE,
             },
             self.target.story(),

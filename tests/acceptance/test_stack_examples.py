@@ -151,7 +151,7 @@ class ExampleCase(CommandTestCase):
     def follow(self, page):
         """Run the example of a page; compare the output of each command."""
         variables = ''
-        told, seen = [], []
+        expected_outputs, seen = [], []
         for line, expected in list_commands(page, 'An example from beginning to end'):
             line = self.own(line)
             if line.endswith(' &'):
@@ -171,11 +171,13 @@ class ExampleCase(CommandTestCase):
                 # Whether the check ran before the kill, and repeated it, depends on
                 # timing.
                 found = sorted(set(found))
-            told.append((line, self.plain(self.own(text) for text in expected)))
+            expected_outputs.append(
+                (line, self.plain(self.own(text) for text in expected))
+            )
             seen.append((line, found))
 
-        self.assertLess(10, len(told))
-        for expected, found in zip(told, seen, strict=True):
+        self.assertLess(10, len(expected_outputs))
+        for expected, found in zip(expected_outputs, seen, strict=True):
             self.assertEqual(expected, found)
         self.assertEqual([], os.listdir(self.directory))
 

@@ -7,7 +7,7 @@ import threading
 from typing import ClassVar
 
 from tests.acceptance.daemons import ENGINE, PATIENCE, DaemonTestCase, wait_until
-from tests.acceptance.listening import HearingCase, data
+from tests.acceptance.listening import NotificationCase, data
 from tests.acceptance.target import APPLIED, APPLY, BEGIN
 from watcherlite import bootstrap, conf
 from watcherlite.domain.stacks import StackRequest
@@ -105,7 +105,7 @@ def marks(count=COUNT):
     return {**found, 'last': {'type': MARK, 'depends_on': list(found)}}
 
 
-class SharedCase(HearingCase, DaemonTestCase):
+class SharedCase(NotificationCase, DaemonTestCase):
     """Two daemons on PostgreSQL and RabbitMQ; one of them is killed with SIGKILL.
 
     :cvar nouns: of the notifications: the created object and its parts
@@ -159,12 +159,12 @@ class SharedCase(HearingCase, DaemonTestCase):
     def assert_notified(self, row, verb, count):
         """Check that each start and each end has exactly one notification."""
         whole, part = self.nouns
-        heard = {n['message_id']: n for n in self.receive()}.values()
-        types = collections.Counter(n['event_type'] for n in heard)
+        notifications = {n['message_id']: n for n in self.receive()}.values()
+        types = collections.Counter(n['event_type'] for n in notifications)
         for moment in ('start', 'end'):
             self.assertEqual(1, types[f'{whole}.{verb}.{moment}'], types)
             self.assertEqual(count, types[f'{part}.{verb}.{moment}'], types)
-        last = [n for n in heard if n['event_type'].startswith(f'{whole}.')][-1]
+        last = [n for n in notifications if n['event_type'].startswith(f'{whole}.')][-1]
         self.assertEqual(f'{whole}.{verb}.end', last['event_type'])
         self.assertEqual(row.uuid, data(last)['uuid'])
 

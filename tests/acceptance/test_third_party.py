@@ -2,9 +2,9 @@
 
 from tests.acceptance.command import UUID
 from tests.acceptance.daemons import APPLIER, DaemonTestCase
-from tests.acceptance.target import APPLIED, APPLY, BEGIN, HEARD
+from tests.acceptance.target import APPLIED, APPLY, BEGIN, RECEIVED
 
-ONCE = [(BEGIN, 1, HEARD), (APPLY, 1, APPLIED)]
+ONCE = [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]
 MOODS = {
     f'{how} in {where}': {'how': how, 'where': where}
     for how in ('raises', 'rubbish', 'exits', 'hangs')
@@ -72,7 +72,7 @@ class ThirdPartyTest(DaemonTestCase):
         )
         self.assertEqual(
             {
-                **{name: [(BEGIN, 1, HEARD)] for name in MOODS},
+                **{name: [(BEGIN, 1, RECEIVED)] for name in MOODS},
                 **dict.fromkeys(('marks', 'last', 'other'), ONCE),
             },
             self.target.story(),
@@ -93,7 +93,7 @@ class ThirdPartyTest(DaemonTestCase):
 
         self.assertEqual('FAILED', operator.wait_until_ended(other, uuid))
         self.assertEqual('SUCCEEDED', operator.plan(other).state)
-        runs = [(BEGIN, n + 1, HEARD) for n in range(ATTEMPTS)]
+        runs = [(BEGIN, n + 1, RECEIVED) for n in range(ATTEMPTS)]
         story = self.target.story()
         self.assertEqual(runs, story['dies'])
         self.assertEqual(ONCE, story['after'])

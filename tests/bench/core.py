@@ -38,9 +38,9 @@ def _measure(row: Row, rounds: int, broker: str) -> None:
         began = time.monotonic()
         with deployments.opened(case.deployment, broker) as deployment:
             row.rounds.append(_round(case, deployment))
-        told = _summary_line(case, row.rounds[-1])
+        summary = _summary_line(case, row.rounds[-1])
         took = time.monotonic() - began
-        report.say(f'{case.name}, round {number + 1}: {told} ({took:.0f} s)')
+        report.say(f'{case.name}, round {number + 1}: {summary} ({took:.0f} s)')
     with deployments.opened(case.deployment, broker) as deployment:
         seen = harness.count(case, deployment)
     row.counts, row.texts = seen['counts'], seen['texts']
@@ -49,7 +49,7 @@ def _measure(row: Row, rounds: int, broker: str) -> None:
 def _summary_line(case: Case, measured: Round) -> str:
     """Return a summary of one round."""
     alone = Row(case, [measured])
-    text = f'{report.number(alone.rate("told"))} actions/s confirmed'
+    text = f'{report.number(alone.rate("confirmed"))} actions/s confirmed'
     share = alone.share(Variant(case.shape))
     return text if share is None else f'{text}, {100 * share:.0f} % of the ceiling'
 

@@ -193,8 +193,8 @@ class _Stage:
                 f'{error}; the end of the log of the daemon:\n{self.daemon.log_tail()}'
             )
             raise subprocesses.ProcessFailed(text) from error
-        first, told = self.plans.moments(plan_id)
-        return Timing(first - sent, done - sent, told - sent)
+        first, confirmed = self.plans.moments(plan_id)
+        return Timing(first - sent, done - sent, confirmed - sent)
 
 
 @contextmanager

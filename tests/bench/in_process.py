@@ -33,14 +33,14 @@ class _PlanRecorder:
 
     :ivar first: the first action became RUNNING
     :ivar done: the plan ended
-    :ivar told: the last notification arrived
+    :ivar confirmed: the last notification arrived
     :ivar messages: number of notifications
     """
 
     def __init__(self) -> None:
         self._plan_id: int | None = None
         self._ended = threading.Event()
-        self.first = self.done = self.told = 0.0
+        self.first = self.done = self.confirmed = 0.0
         self.state: str | None = None
         self.messages = 0
 
@@ -48,7 +48,7 @@ class _PlanRecorder:
         """Reset the times, before a plan is started."""
         self._ended.clear()
         self._plan_id = plan_id
-        self.first = self.done = self.told = 0.0
+        self.first = self.done = self.confirmed = 0.0
         self.messages = 0
 
     def wait(self, timeout: float) -> bool:
@@ -79,7 +79,7 @@ class _PlanRecorder:
     def consume(self, routing_key: str, body: bytes) -> None:
         """Record a notification."""
         self.messages += 1
-        self.told = time.time()
+        self.confirmed = time.time()
 
 
 def execute(
@@ -155,7 +155,7 @@ def _execute(
     used = time.process_time() - used
     if recorder.state != plan_states.SUCCEEDED:
         raise plans.PlanNotSucceeded(f'the plan has {recorder.state}')
-    ended: Sequence[float] = (recorder.first, recorder.done, recorder.told)
+    ended: Sequence[float] = (recorder.first, recorder.done, recorder.confirmed)
     return plans.Timing(*(moment - began for moment in ended)), used
 
 

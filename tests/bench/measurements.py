@@ -87,7 +87,7 @@ class Row:
     def share(self, variant: Variant) -> float | None:
         """Return the median of the shares of a ceiling, round by round."""
         shares = [
-            rate(self.case.size, item.measurement, 'told') / ceiling.rate
+            rate(self.case.size, item.measurement, 'confirmed') / ceiling.rate
             for item in self.rounds
             for ceiling in item.ceilings
             if ceiling.variant == variant

@@ -15,12 +15,12 @@ class Timing:
 
     :param first: the first action became ONGOING
     :param done: the end of the plan was read from the database
-    :param told: the last notification was confirmed
+    :param confirmed: the last notification was confirmed
     """
 
     first: float
     done: float
-    told: float
+    confirmed: float
 
 
 class PlanNotSucceeded(AssertionError):

@@ -24,12 +24,12 @@ class Broker(AbstractContextManager['Broker']):
 
     def __init__(self, url: str) -> None:
         work = topology.work(MessagingSettings(url).prefix)
-        told = topology.notifications(NotificationDestination())
+        notifications = topology.notifications(NotificationDestination())
         self._lane = topology.lane_queue(MessagingSettings(url).prefix, APPLIER)
-        self._notifications = [queue.name for queue in told.queues]
+        self._notifications = [queue.name for queue in notifications.queues]
         self._link = connections.broker(url)
         self._channel = self._link.channel()
-        for wanted in (work, told):
+        for wanted in (work, notifications):
             declaration.declare(self._channel, wanted)
 
     def __exit__(self, *_error: object) -> None:

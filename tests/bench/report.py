@@ -179,7 +179,7 @@ def _summary(row: Row) -> dict[str, float | None]:
     dictionaries = row.share(Variant(shape, made_from=documents.DICTIONARIES))
     return {
         'durable': row.rate('done'),
-        'confirmed': row.rate('told'),
+        'confirmed': row.rate('confirmed'),
         'share_template': None if template is None else 100 * template,
         'share_dictionaries': None if dictionaries is None else 100 * dictionaries,
         'first': 1000 * row.seconds('first'),

@@ -111,7 +111,7 @@ def _growth(rows: Sequence[Row]) -> list[Target]:
             f'time {text}, all confirmed',
             1.25,
             '',
-            compared(lambda row: 1 / row.rate('told')),
+            compared(lambda row: 1 / row.rate('confirmed')),
         ),
     ]
 

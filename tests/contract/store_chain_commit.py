@@ -29,7 +29,7 @@ class StoreChainCommitContract(StoreCase):
             status=states.SUCCEEDED,
             owner=None,
             end_time=at(3),
-            outputs={'said': 'é \' " \\ %s :x'},
+            outputs={'text': 'é \' " \\ %s :x'},
             updated_at=at(3),
         )
         taken = second.evolve(owner=self.worker, attempt=1, pending=0)

@@ -260,28 +260,28 @@ class StoreClaimsContract(StoreCase):
         self.assertEqual({}, self.store.controls(new_uuid()))
 
     def test_no_signal_replaces_a_cancel(self) -> None:
-        told, other = both = [
+        cancelled, other = both = [
             self.insert_ready_action(status=states.RUNNING, owner=new_uuid())
             for _ in range(2)
         ]
         for word, given, expected in (
             (states.SUSPEND, both, both),
-            (states.CANCEL, [told], [told]),
+            (states.CANCEL, [cancelled], [cancelled]),
             (states.SUSPEND, both, [other]),
             (states.RESUME, both, [other]),
             (states.CANCEL, both, both),
         ):
             got = self.write_signal(word, *given)
             self.assertEqual(ids_of(expected), ids_of(got), word)
-        controls = [a.control for a in self.now_stored(told, other)]
+        controls = [a.control for a in self.now_stored(cancelled, other)]
         self.assertEqual([states.CANCEL, states.CANCEL], controls)
 
     def test_a_signal_by_id_is_written_to_prepared_and_retried_actions(self) -> None:
         taken = self.insert_ready_action(owner=new_uuid(), attempt=1)
         again = self.insert_ready_action(start_time=NOW, not_before=at(60))
         new = self.insert_ready_action()
-        told = self.write_signal(states.CANCEL, taken, again, new)
-        self.assertEqual(ids_of([taken, again]), ids_of(told))
+        signalled = self.write_signal(states.CANCEL, taken, again, new)
+        self.assertEqual(ids_of([taken, again]), ids_of(signalled))
 
     def test_a_signal_requires_actions_or_a_plan(self) -> None:
         with self.assertRaises(ValueError):

@@ -45,12 +45,12 @@ class StoreClusterPurgingContract(StoreClusterListsContract):
         self,
     ) -> None:
         cluster = self.insert_cluster()
-        busy, told, node = self.insert_nodes(cluster, {}, {}, {})
+        busy, unpublished, node = self.insert_nodes(cluster, {}, {}, {})
         self.delete_softly(cluster)
         self.assert_clusters_purged(0, 0, 0, 0)
         (action,) = self.insert_actions({'target': busy.uuid, 'within': cluster.uuid})
-        self.add_cluster_events(cluster_event(told, cluster))
-        for row in (busy, told, node):
+        self.add_cluster_events(cluster_event(unpublished, cluster))
+        for row in (busy, unpublished, node):
             self.delete_softly(row)
         self.assert_clusters_purged(0, 1, 0, 0)
         self.publish()

@@ -143,8 +143,8 @@ class StorePurgingContract(StoreCase):
         ids = (audit.id, with_plan.id, 10**6)
         of_action = make_event(action, occurred_at=OLD)
         young = self.event(occurred_at=NOW)
-        told = [of_action, young, *(self.event(subject_id=key) for key in ids)]
-        self.commit(lambda tx: tx.add_events(told))
+        kept_events = [of_action, young, *(self.event(subject_id=key) for key in ids)]
+        self.commit(lambda tx: tx.add_events(kept_events))
         self.assert_purged(action_plans=1)
         self.publish()
         self.assert_purged(audits=2, actions=1, events=4)

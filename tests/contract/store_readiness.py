@@ -124,19 +124,19 @@ class StoreReadinessContract(StoreCase):
 
     def test_signals_are_written_to_started_and_prepared_actions(self) -> None:
         actions = self.insert_every_kind()
-        heard = self.commit(
+        signalled = self.commit(
             lambda tx: tx.set_control(states.SUSPEND, NOW, plan_id=self.plan.id)
         )
         of_plan = [a for a in actions if a.plan_id == self.plan.id]
         started = [a for a in of_plan if readiness.STARTED.holds(a)]
         ids = [action.id for action in actions]
-        self.assert_ids(started, [a for a in heard if a.id in ids])
-        heard = self.commit(
+        self.assert_ids(started, [a for a in signalled if a.id in ids])
+        signalled = self.commit(
             lambda tx: tx.set_control(states.SUSPEND, NOW, action_ids=ids)
         )
         rules = (readiness.STARTED, readiness.PREPARED)
         expected = [a for a in actions if any(rule.holds(a) for rule in rules)]
-        self.assert_ids(expected, heard)
+        self.assert_ids(expected, signalled)
 
     def test_unstarted_actions_end_with_their_plan(self) -> None:
         actions = self.insert_every_kind()

@@ -130,8 +130,8 @@ class ClusterActionCase(ClusterCase):
         found: dict[str, list[tuple[str, str | None]]] = {}
         facts = world.transitions()[since:]
         self.assertEqual({'c'}, {facts[0][0], facts[-1][0]}, facts)
-        for name, told, status in facts:
-            found.setdefault(name, []).append((told, status))
+        for name, event, status in facts:
+            found.setdefault(name, []).append((event, status))
         return found
 
     def derived(self, world: ClusterWorld, action: Action) -> list[Action]:
@@ -174,11 +174,11 @@ class Noticing:
             self.then()
 
 
-def create_deciding_policy(before: str, said: Mapping[str, Any]) -> type[Policy]:
+def create_deciding_policy(before: str, decision: Mapping[str, Any]) -> type[Policy]:
     """Return a policy that makes the same decision before each action of this type."""
 
     class Deciding(Policy):
         def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-            data.update(said)
+            data.update(decision)
 
     return type('Deciding', (Deciding,), {'before': frozenset({before})})

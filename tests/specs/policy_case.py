@@ -131,7 +131,7 @@ class PolicyStories(ClusterCase):
                 name: self.outside.create_recording_policy(name, kind)
                 for name, kind in KINDS.items()
             },
-            load_balancers={'told': self.outside.balancer()},
+            load_balancers={'recording': self.outside.balancer()},
         )
         self.outside.world = self.world
         self.profile = self.world.profile()

@@ -15,7 +15,7 @@ class SkipCase(WorldCase):
         gone = exceptions.ActionSkipException('the instance does not exist')
         self.world = self.create_world(
             {
-                'told': kind(
+                'recorded': kind(
                     pre_condition=note('pre_condition'),
                     execute=note('execute', True),
                     post_condition=note('post_condition'),

@@ -173,7 +173,7 @@ class TestExecuteAndReturnValues(WorldCase):
 
     def test_the_outcome_determines_the_status_and_its_message(self) -> None:
         cancelled = 'Action was cancelled while it ran.'
-        for status, message, said in (
+        for status, message, outcome in (
             *(
                 ('SUCCEEDED', None, ok)
                 for ok in (('OK', 'done'), ('OK', ''), ('OK', None), True, Done())
@@ -183,7 +183,7 @@ class TestExecuteAndReturnValues(WorldCase):
             ('FAILED', 'no quota', Failed('no quota')),
             ('FAILED', 'no answer', ('TIMEOUT', 'no answer')),
             ('FAILED', 'it ran longer than its timeout', TimedOut()),
-            ('CANCELLED', 'told so', ('CANCEL', 'told so')),
+            ('CANCELLED', 'requested', ('CANCEL', 'requested')),
             ('CANCELLED', cancelled, Cancelled()),
             *(
                 ('FAILED', f'execute returned {what}', other)
@@ -199,7 +199,7 @@ class TestExecuteAndReturnValues(WorldCase):
             failed = 'Action failed in execute: ' if status == 'FAILED' else ''
             self.assertEqual(
                 (status, f'{failed}{message}' if message else None),
-                self.run_until_end(said),
+                self.run_until_end(outcome),
             )
 
     def test_the_reason_of_ok_is_an_output(self) -> None:
@@ -236,7 +236,7 @@ class TestExecuteAndReturnValues(WorldCase):
     def test_an_invalid_outcome_fails_its_action_only(self) -> None:
         seconds = 'it must be a number of seconds, at least 0'
         nobody = DerivedAction('a', 'nop', parents=('b',))
-        for said, reason in (
+        for outcome, reason in (
             (
                 Done({'when': {1, 2}}),
                 'Done has outputs that are not JSON: when: this is a set, which JSON '
@@ -254,7 +254,7 @@ class TestExecuteAndReturnValues(WorldCase):
         ):
             self.assertEqual(
                 ('FAILED', f'Action failed in execute: its {reason}'),
-                self.run_until_end(said),
+                self.run_until_end(outcome),
             )
 
 

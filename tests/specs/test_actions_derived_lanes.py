@@ -109,7 +109,7 @@ class TestAnotherLane(WorldCase):
         def waits(context: Any) -> Any:
             self.gate()
             context.sleep(PATIENCE)
-            return TimedOut('nobody told it')
+            return TimedOut('it received no signal')
 
         world = self.world(waits=waits)
         plan = world.start(action('a', 'derives'))

@@ -38,7 +38,7 @@ class Work:
         self._wanted = steps
         self._condition = threading.Condition()
         self._allowed = 0
-        self._heard: list[str] = []
+        self._received: list[str] = []
         self.steps = 0
 
     def __call__(self, context: Any) -> bool:
@@ -55,7 +55,7 @@ class Work:
 
     def _record_signal(self, signal: str) -> None:
         with self._condition:
-            self._heard.append(signal)
+            self._received.append(signal)
             self._condition.notify_all()
 
     def _wait_until(self, condition: Callable[[], bool], otherwise: str) -> None:
@@ -65,7 +65,9 @@ class Work:
 
     def wait_for_signals(self, *signals: str) -> None:
         """Wait until exactly these signals have been received."""
-        self._wait_until(lambda: self._heard == list(signals), f'heard {self._heard}')
+        self._wait_until(
+            lambda: self._received == list(signals), f'received {self._received}'
+        )
 
     def wait_for_steps(self, steps: int) -> None:
         """Wait until this number of steps has started."""
@@ -154,11 +156,11 @@ class TestCancel(SignalCase):
         self.assertEqual(ran('a'), world.story(plan, 'a'))
 
     def test_a_cancelled_action_is_not_retried(self) -> None:
-        heard = threading.Event()
+        signalled = threading.Event()
 
         def busy(context: Any) -> Retry:
-            with context.on_signal(lambda signal: heard.set()):
-                if not heard.wait(PATIENCE):
+            with context.on_signal(lambda signal: signalled.set()):
+                if not signalled.wait(PATIENCE):
                     raise AssertionError('no signal came')
             return Retry('busy', 3600.0)
 
@@ -206,10 +208,10 @@ class TestSuspendAndResume(SignalCase):
 
     def test_a_suspended_action_continues_at_its_checkpoint(self) -> None:
         world, work, plan = self.start_work(steps=4)
-        heard: list[str] = []
+        received: list[str] = []
         for step in (1, 2, 3):
             self.signal(world, 'a', states.SUSPEND)
-            work.wait_for_signals(*heard, states.SUSPEND)
+            work.wait_for_signals(*received, states.SUSPEND)
             work.allow_step()
             world.wait_for_action('a', states.SUSPENDED)
             # Other actions continue meanwhile.
@@ -218,7 +220,7 @@ class TestSuspendAndResume(SignalCase):
             self.signal(world, 'a', states.RESUME)
             work.wait_for_steps(step + 1)
             world.wait_for_action('a', states.RUNNING)
-            heard += [states.SUSPEND, states.RESUME]
+            received += [states.SUSPEND, states.RESUME]
         work.allow_step()
         world.wait_until_ended(plan)
         self.assertEqual(

@@ -344,7 +344,8 @@ class TestFailures(AuditCase):
             if name == 'unweighted':
                 story = world.audit_events(audit)
         self.assertEqual(
-            {name: ('FAILED', said, []) for name, (_, said) in cases.items()}, found
+            {name: ('FAILED', message, []) for name, (_, message) in cases.items()},
+            found,
         )
         self.assertEqual(
             [

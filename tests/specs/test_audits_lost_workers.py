@@ -18,12 +18,12 @@ class TestLostWorkers(AuditCase):
         """Run an audit on a worker that dies, and again on one that does not."""
         world = self.create_audit_world(sweep_interval=0.05)
         audit = world.audit()
-        mortal = world.engine(**death)
+        worker = world.engine(**death)
         world.wait_until(
-            lambda: world.is_dead(mortal) or world.reload(audit).state in states.ENDED,
+            lambda: world.is_dead(worker) or world.reload(audit).state in states.ENDED,
             lambda: '\n'.join(world.all_events()),
         )
-        world.kill(mortal)
+        world.kill(worker)
         world.engine()
         audit = world.wait_for_audit_end(audit)
         world.wait_for_action('the audit', 'SUCCEEDED')

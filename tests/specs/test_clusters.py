@@ -57,17 +57,17 @@ class TestCreate(ClusterActionCase):
             action_types.public_outputs(action.outputs),
         )
         # A cluster without nodes is ACTIVE immediately.
-        told = len(world.transitions())
+        earlier = len(world.transitions())
         self.assertEqual('ACTIVE', self.make(world, 0).status)
-        self.assertEqual({'c': MADE}, self.story(world, told))
+        self.assertEqual({'c': MADE}, self.story(world, earlier))
 
     def test_nodes_are_placed_by_policies(self) -> None:
-        said = {
+        properties = {
             'creation': {'count': 2, 'zones': {'a': 1, 'b': 1}},
             'placement': {'placements': [{'servergroup': 'g'}, {'zone': 'c'}]},
         }
         world, cluster = self.create_cluster_with_policy(
-            create_deciding_policy(action_types.CLUSTER_SCALE_OUT, said), 1
+            create_deciding_policy(action_types.CLUSTER_SCALE_OUT, properties), 1
         )
         world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
@@ -125,10 +125,12 @@ class TestDelete(ClusterActionCase):
 
     def test_a_cluster_is_deleted_with_its_nodes_policies_and_receivers(self) -> None:
         world, cluster, stored = self.create_full_cluster()
-        nodes, told = world.nodes(cluster), len(world.transitions())
+        nodes, earlier = world.nodes(cluster), len(world.transitions())
         action = world.run_action(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
-        self.assertEqual({'c': gone, 'n1': gone, 'n2': gone}, self.story(world, told))
+        self.assertEqual(
+            {'c': gone, 'n1': gone, 'n2': gone}, self.story(world, earlier)
+        )
         self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
         self.assertIsNotNone(self.reload(world, cluster).deleted_at)
         self.assertEqual([], self.bindings(world, cluster))
@@ -219,13 +221,13 @@ class TestUpdate(ClusterActionCase):
         world = self.create_cluster_world()
         old = world.profile(value='old')
         cluster = self.make(world, 2, old)
-        told, profile = len(world.transitions()), world.profile('q', value='new')
+        earlier, profile = len(world.transitions()), world.profile('q', value='new')
         world.run_action(
             action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
         )
         changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
         self.assertEqual(
-            {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, told)
+            {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, earlier)
         )
         world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
@@ -346,7 +348,7 @@ class TestCheck(ClusterActionCase):
         cluster = self.make(world, 2, min_size=2)
         lost = world.nodes(cluster)[0]
         del world.outside.things[lost.physical_id or '']
-        told = len(world.transitions())
+        earlier = len(world.transitions())
         modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
         inputs = {'detection': modes}
         action = world.run_action(action_types.CLUSTER_CHECK, cluster, inputs)
@@ -358,7 +360,7 @@ class TestCheck(ClusterActionCase):
                 'n1': [('check.start', 'ACTIVE'), ('check.end', 'ERROR')],
                 'n2': [('check.start', 'ACTIVE'), ('check.end', 'ACTIVE')],
             },
-            self.story(world, told),
+            self.story(world, earlier),
         )
         self.assertEqual(
             'CLUSTER_CHECK: number of active nodes is below min_size (2).',
@@ -427,9 +429,9 @@ class TestRecover(ClusterActionCase):
         self.assertEqual('WARNING', self.reload(self.world, self.cluster).status)
 
     def test_the_decision_of_a_health_policy_overrides_the_request(self) -> None:
-        said = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
+        decision = {'health': {'recover_action': [{'name': 'REBUILD', 'params': {}}]}}
         world, cluster = self.create_cluster_with_policy(
-            create_deciding_policy(action_types.CLUSTER_RECOVER, said), 1
+            create_deciding_policy(action_types.CLUSTER_RECOVER, decision), 1
         )
         world.save(world.nodes(cluster)[0], status='ERROR')
         world.run_action(action_types.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})

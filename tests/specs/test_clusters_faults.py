@@ -162,7 +162,7 @@ class TestCancel(ClusterActionCase):
             },
             self.statuses(world, cluster),
         )
-        told = [fact for fact in world.transitions() if fact[0] == 'c']
+        transitions = [fact for fact in world.transitions() if fact[0] == 'c']
         self.assertEqual(
             [
                 ('c', 'create.start', 'CREATING'),
@@ -170,7 +170,7 @@ class TestCancel(ClusterActionCase):
                 ('c', 'check.start', 'CHECKING'),
                 ('c', 'check.end', 'WARNING'),
             ],
-            told,
+            transitions,
         )
 
     def test_a_cancelled_growth_shows_that_nodes_are_missing(self) -> None:

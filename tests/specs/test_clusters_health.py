@@ -77,10 +77,10 @@ class HealthCase(ClusterActionCase):
             ),
             world.full_report,
         )
-        said = str((self.first_health_action(world).outputs or {})['round'])
-        if ' ' in said:
-            return said
-        self.begun = world.wait_for_end(said)
+        result = str((self.first_health_action(world).outputs or {})['round'])
+        if ' ' in result:
+            return result
+        self.begun = world.wait_for_end(result)
         return str((self.begun.outputs or {})['round'])
 
 
@@ -89,7 +89,7 @@ class TestRounds(HealthCase):
 
     def test_a_dead_node_is_detected_and_recreated_and_the_action_is_kept(self) -> None:
         world, cluster = self.create_monitored_cluster()
-        told = len(world.transitions())
+        earlier = len(world.transitions())
         name = self.remove_first_resource(world, cluster)
         self.assertEqual('recovered', self.run_round(world))
         recovered = self.begun
@@ -120,7 +120,7 @@ class TestRounds(HealthCase):
                 len(world.outside.things),
             ),
         )
-        facts = world.transitions()[told:]
+        facts = world.transitions()[earlier:]
         repaired = [('recover.start', 'RECOVERING'), ('recover.end', 'ACTIVE')]
         for who, found in (('c', 'WARNING'), ('n1', 'ERROR')):
             self.assertEqual(
@@ -175,8 +175,8 @@ class TestRecoveryOperations(HealthCase):
         modes = [{'type': 'LIFECYCLE_EVENTS'}]
         detection = {'interval': 3600, 'detection_modes': modes}
         actions_ = [{'name': operation}] if operation else []
-        said = {'detection': detection, 'recovery': {'actions': actions_}}
-        return self.insert_policy(world, 'senlin.policy.health-1.0', **said)
+        properties = {'detection': detection, 'recovery': {'actions': actions_}}
+        return self.insert_policy(world, 'senlin.policy.health-1.0', **properties)
 
     def test_a_node_is_recovered_by_the_named_operation(self) -> None:
         for operation, calls in (
@@ -269,9 +269,11 @@ class TestLocks(HealthCase):
         world.save(
             node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'}
         )
-        said = self.run_round(world)
+        result = self.run_round(world)
 
-        self.assertTrue(said.startswith(f'left out: Node {node.name} is a stack'), said)
+        self.assertTrue(
+            result.startswith(f'left out: Node {node.name} is a stack'), result
+        )
         self.assertEqual(
             [action_types.CLUSTER_CHECK],
             [a.action_type for a in self.derived(world, self.begun)],
@@ -297,13 +299,13 @@ class TestMonitoringEnd(HealthCase):
     ) -> None:
         world, cluster = self.create_monitored_cluster()
         inputs = {'policy_id': self.policy.uuid}
-        for enabled, said in (
+        for enabled, result in (
             (False, 'left out: the policy is disabled'),
             (True, 'all is well'),
         ):
             change = {**inputs, 'enabled': enabled}
             world.run_action(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
-            self.assertEqual(said, self.run_round(world))
+            self.assertEqual(result, self.run_round(world))
         world.run_action(action_types.CLUSTER_DETACH_POLICY, cluster, inputs)
         self.assertEqual('CANCELLED', self.first_health_action(world).status)
         self.attach(world, cluster, self.policy)

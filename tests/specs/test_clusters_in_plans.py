@@ -108,8 +108,8 @@ class TestPlans(ClusterPlanCase):
         self.assertEqual((new.uuid, self.cluster.uuid), (asked.target, asked.within))
 
     def test_policies_are_evaluated_for_a_plan(self) -> None:
-        said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
-        policy = self.world.policy('senlin.policy.scaling', **said)
+        properties = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
+        policy = self.world.policy('senlin.policy.scaling', **properties)
         self.assertEqual('SUCCEEDED', self.world.attach(self.cluster, policy).status)
 
         plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))

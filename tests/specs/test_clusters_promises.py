@@ -215,13 +215,13 @@ class ClusterPromises(Base):
 
     def assert_events_match_states(self, world: OperatedWorld) -> None:
         """Check that each change of an action has one event, and one final status."""
-        told: dict[int, list[tuple[str | None, str | None]]] = {}
+        changes_of_actions: dict[int, list[tuple[str | None, str | None]]] = {}
         for event in world.events():
             if event.kind == events.STATE_CHANGED and event.action_id is not None:
                 change = (event.old_status, event.new_status)
-                told.setdefault(event.action_id, []).append(change)
-        now = world.store.actions_by_id(list(told))
-        for action_id, changes in told.items():
+                changes_of_actions.setdefault(event.action_id, []).append(change)
+        now = world.store.actions_by_id(list(changes_of_actions))
+        for action_id, changes in changes_of_actions.items():
             story = f'{now[action_id].name}: {changes}'
             for (_, after), (before, _) in itertools.pairwise(changes):
                 # The end of derived actions (WAITING to READY) has no event.

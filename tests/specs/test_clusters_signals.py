@@ -61,9 +61,11 @@ class TestStoredNodes(ClusterActionCase):
         self.assertEqual(
             'ERROR' if creates else 'WARNING', self.reload(world, cluster).status
         )
-        told = [fact for fact in world.transitions() if fact[0] != 'c']
+        transitions = [fact for fact in world.transitions() if fact[0] != 'c']
         verb = action_types.DEFINITIONS[action_type].verb
-        self.assertEqual([(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in told])
+        self.assertEqual(
+            [(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in transitions]
+        )
         self.assertFalse(self.is_locked(world, cluster))
         world.outside.calls.clear()
         recovered = world.run_action(action_types.CLUSTER_RECOVER, cluster)

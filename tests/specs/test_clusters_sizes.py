@@ -72,7 +72,7 @@ class TestScaleOut(SizesCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_SCALE_OUT, count=3),
         )
-        told = len(self.world.transitions())
+        earlier = len(self.world.transitions())
         gate = self.create_gate_at(self.world, 'create', 'n4')
         action = self.world.request_action(action_types.CLUSTER_SCALE_OUT, self.cluster)
         gate.wait_until_entered()
@@ -86,7 +86,7 @@ class TestScaleOut(SizesCase):
                 'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
                 'n4': MADE,
             },
-            self.story(self.world, told),
+            self.story(self.world, earlier),
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
         action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=1)
@@ -136,7 +136,7 @@ class TestByPolicy(SizesCase):
 
     def test_a_policy_determines_the_number_of_nodes(self) -> None:
         growth = {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 2, 'min_size': 2}
-        for action_type, said, inputs, derived, sizes in (
+        for action_type, decision, inputs, derived, sizes in (
             (
                 *(action_types.CLUSTER_SCALE_OUT, {'creation': {'count': 2}}),
                 *({'count': 1}, ['NODE_CREATE'] * 2, (5, 0, -1)),
@@ -150,9 +150,9 @@ class TestByPolicy(SizesCase):
                 *(growth, ['NODE_DELETE'], (2, 2, -1)),
             ),
         ):
-            with self.subTest(said):
+            with self.subTest(decision):
                 self.world, self.cluster = self.create_cluster_with_policy(
-                    create_deciding_policy(action_type, said)
+                    create_deciding_policy(action_type, decision)
                 )
                 action = self.run_action(action_type, **inputs)
                 self.assertEqual(
@@ -172,14 +172,14 @@ class TestScaleIn(SizesCase):
             self.refusal(action_types.CLUSTER_SCALE_IN, count=7),
         )
         self.world.save(sick, status='ERROR')
-        told = len(self.world.transitions())
+        earlier = len(self.world.transitions())
         action = self.run_action(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             {
                 'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
                 'n2': GONE,
             },
-            self.story(self.world, told),
+            self.story(self.world, earlier),
         )
         self.assert_nodes('n1', 'n3')
         self.assertEqual({'nodes_removed': [sick.uuid]}, action.outputs)
@@ -205,26 +205,26 @@ class Chosen(Policy):
     """A policy that chooses the first node, which is removed and not destroyed."""
 
     before: ClassVar[frozenset[str]] = frozenset({action_types.CLUSTER_SCALE_IN})
-    said: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
+    decision: ClassVar[dict[str, Any]] = {'destroy_after_deletion': False}
 
     def pre_op(self, context: Any, data: dict[str, Any]) -> None:
         data['deletion'] = {
             'count': 1,
             'candidates': [context.nodes[0].uuid],
-            **self.said,
+            **self.decision,
         }
 
 
 class Graceful(Chosen):
     """A policy that deletes the chosen node after a grace period."""
 
-    said: ClassVar[dict[str, Any]] = {'grace_period': 3000}
+    decision: ClassVar[dict[str, Any]] = {'grace_period': 3000}
 
 
 class Lasting(Chosen):
     """A policy that also keeps the desired capacity."""
 
-    said: ClassVar[dict[str, Any]] = {'reduce_desired_capacity': False}
+    decision: ClassVar[dict[str, Any]] = {'reduce_desired_capacity': False}
 
 
 class TestScaleInByPolicy(SizesCase):
@@ -283,12 +283,12 @@ class TestResize(SizesCase):
             "The target capacity (6) is greater than the cluster's max_size (5).",
             self.refusal(action_types.CLUSTER_RESIZE, **doubled, strict=True),
         )
-        told = len(self.world.transitions())
+        earlier = len(self.world.transitions())
         resize(**doubled)
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         self.assertEqual(
             [('resize.start', 'RESIZING'), ('resize.end', 'ACTIVE')],
-            self.story(self.world, told)['c'],
+            self.story(self.world, earlier)['c'],
         )
         self.assertEqual([], resize(min_size=2, max_size=-1))
         self.assertEqual((5, 2, -1), self.sizes())
@@ -324,7 +324,7 @@ class TestAddNodes(SizesCase):
             ],
             self.refusal(action_types.CLUSTER_ADD_NODES, nodes=uuids).splitlines(),
         )
-        told = len(self.world.transitions())
+        earlier = len(self.world.transitions())
         action = self.run_action(
             action_types.CLUSTER_ADD_NODES, nodes=[one.uuid, two.uuid]
         )
@@ -335,7 +335,7 @@ class TestAddNodes(SizesCase):
                 'a': joined,
                 'b': joined,
             },
-            self.story(self.world, told),
+            self.story(self.world, earlier),
         )
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual((5, 6), (cluster.desired_capacity, cluster.next_index))
@@ -408,8 +408,8 @@ class TestDelNodes(SizesCase):
         self.assertEqual(3, len(self.world.outside.things))
 
     def test_a_request_overrides_the_general_decision_of_a_policy(self) -> None:
-        for said in (True, False):
-            decides = {'deletion': {'destroy_after_deletion': said}}
+        for destroys in (True, False):
+            decides = {'deletion': {'destroy_after_deletion': destroys}}
             policy = create_deciding_policy(action_types.CLUSTER_DEL_NODES, decides)
             self.world, self.cluster = self.create_cluster_with_policy(policy, 2)
             first, second = self.ids(self.world, self.cluster).values()
@@ -417,11 +417,11 @@ class TestDelNodes(SizesCase):
             other = self.run_action(
                 action_types.CLUSTER_DEL_NODES,
                 candidates=[second],
-                destroy_after_deletion=not said,
+                destroy_after_deletion=not destroys,
             )
             kinds = ['NODE_DELETE', 'NODE_LEAVE']
             self.assertEqual(
-                kinds if said else kinds[::-1],
+                kinds if destroys else kinds[::-1],
                 [*self.derived_types(unsaid), *self.derived_types(other)],
             )
 
@@ -463,8 +463,8 @@ class TestReplaceNodes(SizesCase):
         self.assert_nodes('n2', 'n3', 'new')
         ends = [
             name
-            for name, told, _ in world.transitions()
-            if told in ('join.end', 'leave.start', 'replace_nodes.end')
+            for name, event, _ in world.transitions()
+            if event in ('join.end', 'leave.start', 'replace_nodes.end')
         ]
         self.assertEqual(['new', 'n1', 'c'], ends)
 

@@ -150,8 +150,8 @@ class TestUnhealthyMembers(AdoptedCase):
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual(before, self.ids(stack))
         inner = self.world.nested(stack, 'g')
-        told = dict.fromkeys(before, 'ADOPT_COMPLETE') | {marked: 'CHECK_FAILED'}
-        self.assertEqual(told, self.world.states(inner))
+        expected = dict.fromkeys(before, 'ADOPT_COMPLETE') | {marked: 'CHECK_FAILED'}
+        self.assertEqual(expected, self.world.states(inner))
         self.assertEqual('too hot', self.world.resource(inner, marked).status_reason)
         self.change(stack)
         self.assert_replaced(stack, before, marked)

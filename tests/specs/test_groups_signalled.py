@@ -18,7 +18,7 @@ class Bell(ResourceHandler):
     """A handler whose signals stay in progress until they are cancelled."""
 
     idempotent = True
-    heard: ClassVar[list[str]] = []
+    received: ClassVar[list[str]] = []
 
     def create(self, context: Any) -> Any:
         return None
@@ -27,11 +27,11 @@ class Bell(ResourceHandler):
         return ResourceInProgress('ringing', 0.0)
 
     def poll(self, context: Any, operation: str, token: Any) -> Any:
-        self.heard.append(f'{operation} {token}')
+        self.received.append(f'{operation} {token}')
         return ResourceInProgress(token, 0.0)
 
     def cancel(self, context: Any, operation: str, token: Any) -> None:
-        self.heard.append(f'{operation} over')
+        self.received.append(f'{operation} over')
 
     def delete(self, context: Any) -> Any:
         return None
@@ -146,18 +146,18 @@ class TestWhileASignalIsHandled(GroupCase):
     def setUp(self) -> None:
         super().setUp()
         self.world = self.create_stack_world({**HANDLERS, 'Bell': Bell})
-        Bell.heard.clear()
+        Bell.received.clear()
 
     def test_a_delete_ends_a_signal(self) -> None:
         stack: Stack = self.make(bell=res('Bell'))
         self.world.stacks.signal(stack.uuid, TENANT, 'bell', {})
-        self.world.wait_until(lambda: 'signal ringing' in Bell.heard)
+        self.world.wait_until(lambda: 'signal ringing' in Bell.received)
 
         self.world.stacks.delete(stack.uuid, TENANT)
 
         stack = self.world.wait_until_settled(stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
-        self.assertEqual('signal over', Bell.heard[-1])
+        self.assertEqual('signal over', Bell.received[-1])
 
 
 class TestWhileAGroupPauses(GroupCase):

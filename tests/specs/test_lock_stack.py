@@ -361,7 +361,7 @@ class TestSignals(LockCase):
     def test_a_signal_under_a_lock_only_stores_an_event(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.signal(self.stack, 'g', count=3)
-        self.signal(self.stack, 'a', value='told')
+        self.signal(self.stack, 'a', value='signalled')
         self.assertEqual([], self.world.outside.of('signal'))
         self.assertEqual(
             [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
@@ -374,9 +374,9 @@ class TestSignals(LockCase):
         self.signal(self.stack, 'g', count=3)
         self.assertEqual({'m0'}, self.world.ids(self.inner).keys())
         self.world.act(self.inner, states.UNLOCK)
-        self.signal(self.stack, 'a', value='told')
+        self.signal(self.stack, 'a', value='signalled')
         row = self.world.resource(self.stack, 'a')
-        self.assertEqual({'output': 'told'}, row.attributes)
+        self.assertEqual({'output': 'signalled'}, row.attributes)
         self.assertEqual(
             ('a', 'SIGNAL_COMPLETE'), self.world.transitions(self.stack)[-1]
         )

@@ -109,10 +109,10 @@ class TestSignalsUnderLock(LockCase):
         world = self.create_stack_world({'Handle': Handle})
         stack = world.make({'h': res('Handle')})
         world.act(stack, states.LOCK)
-        world.stacks.signal(stack.uuid, TENANT, 'h', {'data': 'told'})
+        world.stacks.signal(stack.uuid, TENANT, 'h', {'data': 'signalled'})
         world.wait_until_settled(stack)
         row = world.resource(stack, 'h')
-        self.assertEqual({'data': 'told'}, row.attributes)
+        self.assertEqual({'data': 'signalled'}, row.attributes)
         self.assertEqual('LOCK_COMPLETE', row.state.name)
 
     def test_a_signal_is_ignored_in_every_state_of_a_lock(self) -> None:
@@ -135,7 +135,7 @@ class TestSignalsUnderLock(LockCase):
     def assert_ignored(self) -> None:
         """Check that a signal is accepted and ignored, and that an event records it."""
         before = len(self.world.store.list_events(limit=10_000))
-        self.world.stacks.signal(self.stack.uuid, TENANT, 'a', {'value': 'told'})
+        self.world.stacks.signal(self.stack.uuid, TENANT, 'a', {'value': 'signalled'})
         self.assertEqual([], self.world.outside.of('signal'))
         # The lock in progress stores events at the same time.
         (stored,) = [

@@ -84,7 +84,7 @@ class TestLocks(PlanWorldCase):
             f'{inner.name}, which is part of outer, is locked (LOCK_COMPLETE, level '
             'all).'
         )
-        for locked, update, unlock, told in (
+        for locked, update, unlock, messages in (
             (stack, inner, inner, [around, around]),
             (inner, stack, self.stack, [inside, 's is not locked (CREATE_COMPLETE).']),
         ):
@@ -96,7 +96,10 @@ class TestLocks(PlanWorldCase):
             )
 
             self.assertEqual(
-                [f'Action was skipped automatically: Stack {text}' for text in told],
+                [
+                    f'Action was skipped automatically: Stack {text}'
+                    for text in messages
+                ],
                 [self.world.message(name) for name in ('stack_update', 'stack_unlock')],
             )
             self.world.act(locked, 'UNLOCK')
@@ -132,7 +135,7 @@ class TestMaintenance(PlanWorldCase):
         self.world.act(self.stack, 'LOCK')
         uuid = self.stack.uuid
 
-        told = self.run_for_targets(
+        messages = self.run_for_targets(
             f'stack:{uuid}', f'stack:{uuid}/a', 'stack:s', 'host:one'
         )
 
@@ -140,11 +143,11 @@ class TestMaintenance(PlanWorldCase):
             'Action was skipped automatically: Stack s is locked (LOCK_COMPLETE, '
             'level all).'
         )
-        self.assertEqual([skipped, skipped, None, None], list(told.values()))
+        self.assertEqual([skipped, skipped, None, None], list(messages.values()))
         # Without a lock no action is skipped.
         self.world.act(self.stack, 'UNLOCK')
-        told = self.run_for_targets(f'stack:{uuid}', 'stack:gone')
-        self.assertEqual([None, None], list(told.values()))
+        messages = self.run_for_targets(f'stack:{uuid}', 'stack:gone')
+        self.assertEqual([None, None], list(messages.values()))
         # A lock on the parent stack has the same effect.
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')
         self.world.act(stack, 'LOCK', 'stacks')

@@ -152,11 +152,11 @@ class TestSuspensionAfterMark(MarkCase):
 
     def test_a_marked_resource_is_suspended_and_resumed_with_the_others(self) -> None:
         self.world.mark(self.stack, 'web', reason='it smokes')
-        told = []
+        handler_calls = []
         for operation in (states.SUSPEND, states.RESUME):
             stack = self.world.act(self.stack, operation)
             row = self.resource()
-            told.append((stack.state.name, row.state, row.under_mark))
+            handler_calls.append((stack.state.name, row.state, row.under_mark))
         smokes = states.State('CHECK', 'FAILED', 'it smokes')
         rests, goes_on = (
             states.State(action, 'COMPLETE', 'state changed')
@@ -164,7 +164,7 @@ class TestSuspensionAfterMark(MarkCase):
         )
         self.assertEqual(
             [('SUSPEND_COMPLETE', smokes, rests), ('RESUME_COMPLETE', smokes, goes_on)],
-            told,
+            handler_calls,
         )
         for operation in ('suspend', 'resume'):
             names = sorted(self.world.outside.of(operation))

@@ -38,7 +38,9 @@ class Scripted(ResourceHandler):
     properties: ClassVar[Mapping[str, Property]] = {
         'value': Property({'type': 'string'}, updatable=True)
     }
-    attributes: ClassVar[Mapping[str, str]] = {'output': 'What the last one said.'}
+    attributes: ClassVar[Mapping[str, str]] = {
+        'output': 'The output of the last operation.'
+    }
     answer: ClassVar[Callable[[str], Any]]
     polled: ClassVar[Callable[[str, Any], Any]]
     calls: ClassVar[list[Any]]
@@ -90,20 +92,20 @@ class HookCase(StackWorldCase):
     def run_all_operations(self, world: StackWorld) -> list[tuple[str, str]]:
         """Execute every operation; return the resulting states."""
         stack = world.make({'a': res('Told', value='x')})
-        told = [('create', world.states(stack)['a'])]
+        results = [('create', world.states(stack)['a'])]
         for operation in OPERATIONS[1:-2]:
             if operation == 'signal':
                 world.stacks.signal(stack.uuid, TENANT, 'a', {})
                 world.wait_until_settled(stack)
-                told.append(('signal', self.last_transition(world, stack)))
+                results.append(('signal', self.last_transition(world, stack)))
                 continue
             world.act(stack, operation.upper())
-            told.append((operation, world.states(stack)['a']))
+            results.append((operation, world.states(stack)['a']))
         world.change(stack, {'a': res('Told', value='y')})
-        told.append(('update', world.states(stack)['a']))
+        results.append(('update', world.states(stack)['a']))
         ended = world.act(stack, states.DELETE)
-        told.append(('delete', ended.state.name))
-        return told
+        results.append(('delete', ended.state.name))
+        return results
 
     def last_transition(self, world: StackWorld, stack: Stack, of: str = 'a') -> str:
         return [state for name, state in world.transitions(stack) if name == of][-1]
@@ -128,10 +130,10 @@ class TestAnswers(HookCase):
         ):
             world = self.create_scripted_world(answer, polled)
 
-            told = self.run_all_operations(world)
+            results = self.run_all_operations(world)
 
             self.assertEqual(
-                [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], told
+                [(name, f'{name.upper()}_COMPLETE') for name in OPERATIONS], results
             )
             expected: list[Any] = []
             for name in OPERATIONS:
@@ -233,7 +235,7 @@ class TestWaiting(HookCase):
         for operation in ('create', 'update'):
             world = self.create_scripted_world(
                 lambda called, operation=operation: (
-                    ResourceInProgress({'of': called}, 3600.0, data={'told': True})
+                    ResourceInProgress({'of': called}, 3600.0, data={'requested': True})
                     if called == operation
                     else None
                 )
@@ -246,7 +248,7 @@ class TestWaiting(HookCase):
             world.wait_until(
                 lambda world=world, stack=stack: (
                     [row.data for row in world.store.list_resources([stack.id])]
-                    == [{'told': True}]
+                    == [{'requested': True}]
                 ),
                 world.full_report,
             )

@@ -261,7 +261,7 @@ class TestExecuteAndReturnValues(StoryCase):
     types: ClassVar[Mapping[str, type]] = {
         'ok': kind(execute=lambda context: ('OK', 'it went well')),
         'error': kind(execute=lambda context: ('ERROR', 'it did not')),
-        'cancel': kind(execute=lambda context: ('CANCEL', 'it was told to')),
+        'cancel': kind(execute=lambda context: ('CANCEL', 'it was requested')),
         'timeout': kind(execute=lambda context: ('TIMEOUT', 'it took too long')),
         'retry': kind(execute=lambda context: ('RETRY', 'later')),
     }
@@ -319,7 +319,7 @@ class Watching(Policy):
         data['asked'] = context.cluster.name
 
     def post_op(self, context: Any, data: dict[str, Any]) -> None:
-        data['told'] = context.result
+        data['result'] = context.result
 
 
 class Hello(Command):
@@ -348,7 +348,7 @@ class TestCreatingAnAction(StoryCase):
         ends = iter(('', 'no disk', 'gone'))
 
         def execute(context: Any) -> Any:
-            return Failed(said) if (said := next(ends, '')) else True
+            return Failed(reason) if (reason := next(ends, '')) else True
 
         world = self.create_other_world(types={'theirs': kind(execute=execute)})
         cluster = world.cluster(0)
@@ -393,8 +393,8 @@ class TestCreatingAnAction(StoryCase):
 
         def run(row: Cluster | Node, *argv: str) -> tuple[Any, ...]:
             asked = self.world.user_action('command', row, inputs={'argv': [*argv]})
-            said = self.world.wait_for_end(asked).outputs or {}
-            return said['exit_code'], said['stdout']
+            outputs = self.world.wait_for_end(asked).outputs or {}
+            return outputs['exit_code'], outputs['stdout']
 
         self.assertEqual((0, 'hello\n'), run(node, '/bin/echo', 'hello'))
         for row in (cluster, node):
@@ -446,7 +446,7 @@ class TestCreatingAnAction(StoryCase):
 
         self.assertEqual(
             ('SUCCEEDED', 'c', 'OK'),
-            (well.status, well.data.get('asked'), well.data.get('told')),
+            (well.status, well.data.get('asked'), well.data.get('result')),
         )
         self.assertEqual(
             ('FAILED', "Policy check failure: Failed policy 'w': no fire here"),

@@ -1,10 +1,13 @@
 """Actions on clusters (spec 001), on databases."""
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
-from tests.specs import test_senlin_actions as told
+from tests.specs import test_senlin_actions as senlin_actions
 from tests.specs.database_case import define_stories
 
 define_stories(
     __name__,
-    {told.TestActions: (POSTGRESQL, MYSQL), told.TestSignalingAnAction: (POSTGRESQL,)},
+    {
+        senlin_actions.TestActions: (POSTGRESQL, MYSQL),
+        senlin_actions.TestSignalingAnAction: (POSTGRESQL,),
+    },
 )

@@ -28,7 +28,9 @@ class TestTheActionDataProperty(PolicyStories):
         self.cluster = self.insert_cluster(size=4)
         # Attached in another order than that of their priorities.
         vip = {'protocol_port': 8000}
-        self.balance = self.attach(self.cluster, LOAD_BALANCE, driver='told', vip=vip)
+        self.balance = self.attach(
+            self.cluster, LOAD_BALANCE, driver='recording', vip=vip
+        )
         self.attach(self.cluster, DELETION, criteria='OLDEST_FIRST')
         self.attach(
             self.cluster, SCALING, event='CLUSTER_SCALE_IN', adjustment={'number': 2}
@@ -83,7 +85,7 @@ class TestTheActionDataProperty(PolicyStories):
         self.assertIsNone(deletion.binding.last_op)
         self.assertEqual(
             {
-                'driver': 'told',
+                'driver': 'recording',
                 'loadbalancer': f'{self.cluster.uuid}-{self.balance.uuid}',
                 'preexisting': False,
             },
@@ -202,8 +204,8 @@ class TestDecisions(PolicyStories):
         for first, second in ((REGIONS, BATCH), (BATCH, REGIONS)):
             cluster = self.insert_cluster(size=1)
             for type_ in (first, second):
-                said = {'regions': [{'name': 'a'}]} if type_ == REGIONS else {}
-                self.attach(cluster, type_, **said)
+                properties = {'regions': [{'name': 'a'}]} if type_ == REGIONS else {}
+                self.attach(cluster, type_, **properties)
 
             self.assertEqual(
                 [first, second], [bound.policy.type for bound in self.bindings(cluster)]
@@ -212,8 +214,8 @@ class TestDecisions(PolicyStories):
     def test_the_priority_of_the_attachment_applies(self) -> None:
         """A disabled policy is not called."""
         cluster = self.insert_cluster(size=2)
-        said = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
-        policy = self.attach(cluster, SCALING, **said)
+        properties = {'event': 'CLUSTER_SCALE_OUT', 'adjustment': {'number': 2}}
+        policy = self.attach(cluster, SCALING, **properties)
         change = {'policy_id': policy.uuid, 'enabled': False}
         self.world.run_action(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
         action = self.world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
@@ -238,7 +240,7 @@ class TestLoadBalancing(PolicyStories):
     def setUp(self) -> None:
         super().setUp()
         self.cluster = self.insert_cluster(size=2)
-        self.policy = self.attach(self.cluster, LOAD_BALANCE, driver='told')
+        self.policy = self.attach(self.cluster, LOAD_BALANCE, driver='recording')
 
     def members(self) -> list[str]:
         found = self.world.nodes(self.cluster)
@@ -322,7 +324,7 @@ class TestLoadBalancing(PolicyStories):
         self.assertEqual((1, []), (self.outside.removed, self.bindings(self.cluster)))
 
         cluster = self.insert_cluster(size=2)
-        self.attach(cluster, LOAD_BALANCE, driver='told')
+        self.attach(cluster, LOAD_BALANCE, driver='recording')
         self.outside.broken = True
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
             action = self.world.run_action(action_types.CLUSTER_DELETE, cluster)
@@ -381,7 +383,7 @@ class TestAttachment(PolicyStories):
 
     def test_a_policy_deleted_concurrently_leaves_nothing(self) -> None:
         cluster = self.insert_cluster(size=1)
-        policy = self.insert_policy(LOAD_BALANCE, driver='told')
+        policy = self.insert_policy(LOAD_BALANCE, driver='recording')
 
         def deleted() -> None:
             with self.world.store.transaction() as tx:

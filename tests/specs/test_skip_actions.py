@@ -24,7 +24,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
     """Use case 1: a PENDING action is moved to SKIPPED and not executed."""
 
     def test_a_skipped_action_is_not_executed_and_the_others_are(self) -> None:
-        plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
+        plan = self.world.create(*chain('a', 'b', 'c', action_type='recorded'))
 
         self.skip('b')
         self.world.plans.start(plan.uuid)
@@ -219,8 +219,8 @@ class TestSkippedActionsDoNotAffectTheFinalStateOfThePlan(SkipCase):
 
     def test_a_skipped_action_is_not_reverted(self) -> None:
         state = self.final(
-            action('a', 'told'),
-            action('b', 'told', parents=['a']),
+            action('a', 'recorded'),
+            action('b', 'recorded', parents=['a']),
             action('c', 'gone', parents=['b']),
             action('d', 'fails', parents=['c']),
             skipped=['b'],

@@ -21,7 +21,7 @@ class TestAdminOverride(ApiCase):
     """Administrators can use a patch API call to move an action to SKIPPED."""
 
     def test_a_skipped_action_is_not_executed_with_its_plan(self) -> None:
-        plan = self.world.create(*chain('a', 'b', 'c', action_type='told'))
+        plan = self.world.create(*chain('a', 'b', 'c', action_type='recorded'))
         self.world.worker()
 
         # The example of the spec.

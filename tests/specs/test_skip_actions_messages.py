@@ -16,11 +16,11 @@ class TestStatusMessageOfActions(SkipCase):
         world = self.create_world(
             {
                 'empty': kind(pre_condition=raises(skip())),
-                'said': kind(pre_condition=lambda context: Skipped('')),
+                'returned': kind(pre_condition=lambda context: Skipped('')),
                 'long': kind(pre_condition=raises(skip('x' * 500))),
             }
         )
-        world.run(action('a', 'empty'), action('b', 'said'), action('c', 'long'))
+        world.run(action('a', 'empty'), action('b', 'returned'), action('c', 'long'))
         skipped = 'Action was skipped automatically: '
         plain = (
             f'{skipped}The action does not apply to the state that its target is in.'

@@ -172,7 +172,7 @@ class TestUpdate(StackWorldCase):
         stack = self.world.make({'g': res('Group', count=1)}, name='around')
         inner = self.world.nested(stack, 'g')
         self.world.change(inner, disable_rollback=False)
-        told = len(self.world.transitions(inner))
+        earlier = len(self.world.transitions(inner))
         self.world.outside.fails.add(('update', 'm0'))
         self.world.change(stack, {'g': res('Group', count=1, value='x')})
         self.assertEqual('UPDATE_FAILED', self.world.reload(stack).state.name)
@@ -183,7 +183,7 @@ class TestUpdate(StackWorldCase):
                 ('m0', 'UPDATE_FAILED'),
                 (inner.name, 'UPDATE_FAILED'),
             ],
-            self.world.transitions(inner)[told:],
+            self.world.transitions(inner)[earlier:],
         )
 
     def test_the_next_update_completes_a_failed_one_without_rollback(self) -> None:
@@ -210,7 +210,7 @@ class TestNestedStacks(StackWorldCase):
         resources = {'g': res('Group', count=1), 'h': res('Group', count=1), 'a': res()}
         stack = world.make(resources)
         inner = [world.nested(stack, name) for name in 'gh']
-        told = len(world.transitions(*inner))
+        earlier = len(world.transitions(*inner))
         world.mark(inner[1], 'm0')
 
         stack = world.change(stack, {**resources, 'a': res(value='new')})
@@ -222,7 +222,7 @@ class TestNestedStacks(StackWorldCase):
         )
         self.assertEqual('CREATE_COMPLETE', world.reload(inner[0]).state.name)
         # Unhealthy resources in a nested stack cause its update.
-        self.assertLess(told, len(world.transitions(*inner)))
+        self.assertLess(earlier, len(world.transitions(*inner)))
         self.assertEqual('CREATE_COMPLETE', world.states(inner[1])['m0'])
 
     def test_an_output_can_define_the_physical_id(self) -> None:

@@ -118,7 +118,7 @@ class TestGuide(base.TestCase):
     """The API guide is complete and contains nothing else."""
 
     def test_filters_and_sort_keys_are_those_of_the_collections(self):
-        told = {
+        documented = {
             literals(row[0])[0]: (set(literals(row[1])), set(literals(row[2])))
             for row in rows(read('api_guide.rst'))[1:]
         }
@@ -128,12 +128,12 @@ class TestGuide(base.TestCase):
                 noun: (set(FILTERS[noun]), set(keys) - COMMON_KEYS)
                 for noun, keys in SORT_KEYS.items()
             },
-            told,
+            documented,
         )
 
     def test_every_refusal_is_explained(self):
         table = read('api_guide.rst').partition('\nErrors\n')[2]
-        told = {int(status) for status in re.findall(r'(?m)^([45]\d\d)  ', table)}
+        documented = {int(status) for status in re.findall(r'(?m)^([45]\d\d)  ', table)}
         # These belong to no operation.
         possible = {405, 500}
         mount = deploy.infra_optim()
@@ -144,18 +144,18 @@ class TestGuide(base.TestCase):
                     if isinstance(operation, dict):
                         possible |= {int(s) for s in operation['responses']}
 
-        self.assertEqual({status for status in possible if status >= 400}, told)
+        self.assertEqual({status for status in possible if status >= 400}, documented)
 
     def test_every_attribute_of_a_new_audit_is_explained(self):
         section = read('api_guide.rst').partition('\nAudits\n')[2]
         table = section.partition('The answer to a ``POST``')[0]
-        told = {
+        documented = {
             name
             for line in re.findall(r'(?m)^(``.*?)  ', table)
             for name in literals(line)
         }
 
-        self.assertEqual(set(at(audits.NEW, (1, 7))['properties']), told)
+        self.assertEqual(set(at(audits.NEW, (1, 7))['properties']), documented)
 
     def test_addresses_in_examples_exist(self):
         templates = [
@@ -197,29 +197,31 @@ class TestStacks(base.TestCase):
     PAGE = 'orchestration_api.rst'
 
     def test_every_action_is_explained(self):
-        told = set(literals(read(self.PAGE)))
+        documented = set(literals(read(self.PAGE)))
 
-        self.assertEqual(set(), set(stacks.ACTIONS) - told)
+        self.assertEqual(set(), set(stacks.ACTIONS) - documented)
 
     def test_every_type_of_error_is_explained(self):
         table = read(self.PAGE).partition('\nErrors\n')[2].partition('\nSnapshots')[0]
-        told = set(literals(table))
+        documented = set(literals(table))
 
         self.assertEqual(
-            set(), {name for _, name in errors.HEAT_TYPES} - told, 'add a row for each'
+            set(),
+            {name for _, name in errors.HEAT_TYPES} - documented,
+            'add a row for each',
         )
 
 
 class TestProposers(base.TestCase):
     def test_every_proposer_of_plans_is_explained(self):
         plugins = loader.load()
-        told = set(literals(read('strategies.rst')))
+        documented = set(literals(read('strategies.rst')))
 
         for namespace in (contract.GOALS, contract.STRATEGIES, contract.PLANNERS):
             for name in plugins.names(namespace):
                 kind = plugins.plugin(namespace, name)
                 if kind.__module__.startswith('watcherlite.plugins.'):
-                    self.assertIn(name, told, namespace)
+                    self.assertIn(name, documented, namespace)
 
 
 class TestCommand(base.TestCase):

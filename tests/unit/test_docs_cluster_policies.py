@@ -30,15 +30,16 @@ class TestPage(DocsTestCase):
                 bare, _, version = name.rpartition('-')
                 found.setdefault(bare, []).append((version, kind))
         sections = re.split(r'^(senlin\.\S+)\n-+$', self.text, flags=re.MULTILINE)
-        told = dict(zip(sections[1::2], sections[2::2], strict=True))
+        documented = dict(zip(sections[1::2], sections[2::2], strict=True))
 
-        self.assertEqual(set(found), set(told))
+        self.assertEqual(set(found), set(documented))
         for bare, versions in found.items():
             for version, _ in versions:
-                self.assertIn(version, told[bare])
+                self.assertIn(version, documented[bare])
             last = versions[-1][1]
             self.assertIn(
-                f'.. policy-type:: {last.__module__}:{last.__qualname__}', told[bare]
+                f'.. policy-type:: {last.__module__}:{last.__qualname__}',
+                documented[bare],
             )
 
     def test_the_tables_have_every_property(self):
@@ -76,7 +77,7 @@ class TestPage(DocsTestCase):
         )
 
     def test_every_hook_has_its_paragraph_with_its_arguments(self):
-        told = dict(re.findall(r'(?m)^``(\w+)\(([\w, ]*)\)``\n  \S', self.text))
+        documented = dict(re.findall(r'(?m)^``(\w+)\(([\w, ]*)\)``\n  \S', self.text))
         expected = {
             name: ', '.join(list(inspect.signature(member).parameters)[1:])
             for kind in (contract.Policy, contract.LoadBalancer)
@@ -84,7 +85,7 @@ class TestPage(DocsTestCase):
             if inspect.isfunction(member) and not name.startswith('_')
         }
 
-        self.assertEqual(expected, told)
+        self.assertEqual(expected, documented)
 
     def test_every_declaration_is_listed(self):
         declared = set(contract.Policy.__annotations__)

@@ -177,9 +177,9 @@ class AuditStories:
             'no strategy': 'strategy',
         }
 
-        for what, said in refusals.items():
-            self.assertIn(status[what], said, what)
-            self.assertIn(text[what], said, what)
+        for what, error in refusals.items():
+            self.assertIn(status[what], error, what)
+            self.assertIn(text[what], error, what)
 
     def test_the_states_of_an_audit_are_kept_to(self):
         uuid = self.audit('kept', '-g', 'dummy', '-s', 'dummy', '-p', 'para1=1')

@@ -82,12 +82,12 @@ class LifeStories:
     def test_a_failed_stack_is_shown_with_its_reason(self):
         path = self.file('failing.yaml', FAILING)
 
-        said = self.refusal(
+        error = self.refusal(
             *('stack', 'create', 'failing', '-t', path, '--wait', '--poll', '1')
         )
         failures = self.done('stack', 'failures', 'list', 'failing')
 
-        self.assertIn('Stack failing CREATE_FAILED', said)
+        self.assertIn('Stack failing CREATE_FAILED', error)
         self.assertIn('failing.bad:', failures)
         self.assertIn('resource_type: OS::Heat::TestResource', failures)
         self.assertIn('status: CREATE_FAILED', failures)
@@ -224,7 +224,7 @@ class LookingStories:
         used = self.json('stack', 'environment', 'show', 'read')
         files = self.done('stack', 'file', 'list', 'read')
         outputs = self.json('stack', 'output', 'list', 'read')
-        said = self.json('stack', 'output', 'show', 'read', 'said')
+        output = self.json('stack', 'output', 'show', 'read', 'said')
         exported = self.json('stack', 'export', 'read')
 
         self.assertEqual(
@@ -256,7 +256,7 @@ class LookingStories:
             [('said', 'What it says.')],
             [(row['output_key'], row['description']) for row in outputs],
         )
-        self.assertEqual('from far', said['output_value'])
+        self.assertEqual('from far', output['output_value'])
         self.assertEqual({'change', 'keep'}, set(exported['resources']))
 
     def test_files_and_nested_templates_are_sent(self):
@@ -282,12 +282,12 @@ class LookingStories:
             """,
         )
 
-        said = self.json('stack', 'output', 'show', 'outer', 'said')
+        output = self.json('stack', 'output', 'show', 'outer', 'said')
         rows = self.json('stack', 'resource', 'list', 'outer', '-n', '2')
         events = self.json('stack', 'event', 'list', 'outer', '--nested-depth', '2')
         stacks = self.json('stack', 'list', '--nested')
 
-        self.assertEqual('from a file', said['output_value'])
+        self.assertEqual('from a file', output['output_value'])
         self.assertEqual({'inner', 'leaf'}, {row['resource_name'] for row in rows})
         self.assertIn('leaf', {event['resource_name'] for event in events})
         (outer,) = (row for row in stacks if row['Stack Name'] == 'outer')
@@ -299,14 +299,14 @@ class LookingStories:
 
         found = self.json('orchestration', 'template', 'validate', '-t', path)
         preview = self.json('stack', 'create', 'nothing', '-t', path, '--dry-run')
-        said = self.refusal('orchestration', 'template', 'validate', '-t', wrong)
+        error = self.refusal('orchestration', 'template', 'validate', '-t', wrong)
 
         self.assertEqual('hello', found['Parameters']['value']['Default'])
         self.assertEqual(
             {'change', 'keep'},
             {resource['resource_name'] for resource in preview['resources']},
         )
-        self.assertIn('nothing', said)
+        self.assertIn('nothing', error)
         self.assertNotIn(
             'nothing', [r['Stack Name'] for r in self.json('stack', 'list')]
         )
@@ -375,10 +375,10 @@ class LookingStories:
             self.assertNotEqual(0, done.code, str(done))
 
         others = self.json('stack', 'list', project='yours')
-        said = self.refusal('stack', 'show', 'there', project='yours')
+        error = self.refusal('stack', 'show', 'there', project='yours')
 
         self.assertEqual([], others)
-        self.assertIn('Stack not found: there', said)
+        self.assertIn('Stack not found: there', error)
 
 
 class MaintenanceStories:
@@ -438,8 +438,8 @@ class MaintenanceStories:
         after = self.resources('locked')
 
         self.assertEqual('LOCK_COMPLETE', shown['stack_status'])
-        for what, said in refusals.items():
-            self.assertIn('LOCK_COMPLETE', said, what)
+        for what, error in refusals.items():
+            self.assertIn('LOCK_COMPLETE', error, what)
         self.assertEqual(
             {name: physical for name, (_, physical) in before.items()},
             {name: row[1] for name, row in after.items()},
@@ -448,6 +448,6 @@ class MaintenanceStories:
     def test_a_resource_that_takes_none_refuses_a_signal(self):
         self.create('signalled', TEMPLATE)
 
-        said = self.refusal('stack', 'resource', 'signal', 'signalled', 'keep')
+        error = self.refusal('stack', 'resource', 'signal', 'signalled', 'keep')
 
-        self.assertIn('signal', said.lower())
+        self.assertIn('signal', error.lower())

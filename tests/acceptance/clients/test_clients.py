@@ -159,8 +159,8 @@ class TestWithPassword(Stories, ClientCase):
 
         for program in ('watcher', 'openstack'):
             for given in ((USER, 'wrong'), ('nobody', PASSWORD)):
-                said = self.run_as(program, *given, 'goal', 'list').refusal()
-                self.assertIn('401', said, program)
+                error = self.run_as(program, *given, 'goal', 'list').refusal()
+                self.assertIn('401', error, program)
         self.assertEqual(401, without.status_code)
         self.assertIn('Basic realm=', without.headers['WWW-Authenticate'])
 
@@ -171,11 +171,11 @@ class TestWithPassword(Stories, ClientCase):
             words = (program, READER, PASSWORD, 'actionplan')
             read = self.run_as(*words, 'show', plan)
             self.assertEqual(0, read.code, str(read))
-            said = self.run_as(*words, 'start', plan).refusal()
+            error = self.run_as(*words, 'start', plan).refusal()
             self.assertIn(
-                "Policy doesn't allow action_plan:start to be performed", said
+                "Policy doesn't allow action_plan:start to be performed", error
             )
-            self.assertIn('(HTTP 403)', said)
+            self.assertIn('(HTTP 403)', error)
         after = self.json('actionplan', 'show', plan)
         self.assertEqual('RECOMMENDED', after['State'])
 

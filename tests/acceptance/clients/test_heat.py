@@ -78,7 +78,7 @@ class TestHeatClient(
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = {name for name in done.out.split() if not name.startswith(NOT_OURS)}
-        told = list_commands() | {
+        documented = list_commands() | {
             # The verb comes from a loop.
             *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),
             *(
@@ -87,7 +87,7 @@ class TestHeatClient(
             ),
         }
         self.assertLess(30, len(names))
-        self.assertEqual(set(), names - told)
+        self.assertEqual(set(), names - documented)
 
     def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
         done = self.clients.run(
@@ -113,7 +113,7 @@ class TestHeatClient(
         beside = {'PYTHONPATH': os.pathsep.join((self.installed(), str(TOP)))}
 
         self.done('stack', 'suspend', 'kept', '--wait')
-        told = []
+        statuses = []
         for verb, *more in (('lock', '--level', 'all'), ('unlock',)):
             done = self.clients.run_script(
                 *('openstack', *words, 'stack', verb, 'kept', '--wait', *more),
@@ -122,11 +122,11 @@ class TestHeatClient(
             )
             self.assertEqual(0, done.code, str(done))
             # The output lists the events first, then the status.
-            told.append(done.out.split()[-1])
+            statuses.append(done.out.split()[-1])
         # The event that it waits for is older than those of the unlock.
         self.done('stack', 'suspend', 'kept', '--wait')
 
-        self.assertEqual(['LOCK_COMPLETE', 'UNLOCK_COMPLETE'], told)
+        self.assertEqual(['LOCK_COMPLETE', 'UNLOCK_COMPLETE'], statuses)
         shown = self.json('stack', 'show', 'kept')
         self.assertEqual('SUSPEND_COMPLETE', shown['stack_status'])
 

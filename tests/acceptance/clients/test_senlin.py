@@ -70,13 +70,13 @@ class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase)
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
         names = set(done.out.split()) - NOT_OURS
-        told = list_commands() | {
+        documented = list_commands() | {
             # The base case contains `create` and `list` of clusters.
             *('cluster_create', 'cluster_list', 'cluster_profile_create'),
             'cluster_members_list',
         }
         self.assertLess(50, len(names))
-        self.assertEqual(set(), names - told)
+        self.assertEqual(set(), names - documented)
 
     def test_clusters_are_listed(self):
         self.create('listed', 0)

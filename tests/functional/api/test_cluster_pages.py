@@ -25,13 +25,13 @@ class TestStatementCounts(base.TestCase):
         self.clusters = self.fixture.runtime.clusters
         self.by = RequestContext(Owner('default', 'ada'), True, wait=True)
         self.statements: list[str] = []
-        told = (
+        listener = (
             self.fixture.runtime.store.engine,
             'before_cursor_execute',
             self._record,
         )
-        sqlalchemy.event.listen(*told)
-        self.addCleanup(sqlalchemy.event.remove, *told)
+        sqlalchemy.event.listen(*listener)
+        self.addCleanup(sqlalchemy.event.remove, *listener)
 
     def _record(self, connection, cursor, statement, *rest) -> None:
         if statement.lstrip().upper().startswith('SELECT'):

@@ -359,7 +359,7 @@ class TestCrossProjectAccess(ProjectsCase):
         nobody = Caller(user_id='ada', roles=frozenset({'manager'}))
         place = f'/actions/{self.uuids["actions"]}?force=true'
         cancel = {'action': {'status': 'CANCELLED'}}
-        for method, url, body, caller, said in (
+        for method, url, body, caller, message in (
             ('GET', '/clusters', None, nobody, 'has no project'),
             (
                 *('PATCH', place, cancel, OWNER),
@@ -368,7 +368,7 @@ class TestCrossProjectAccess(ProjectsCase):
         ):
             answer = self.ask(method, url, body, caller)
             self.assertEqual(403, answer.status)
-            self.assertIn(said, answer.body['error']['message'])
+            self.assertIn(message, answer.body['error']['message'])
         rules, ini = self.home / 'policy.yaml', self.home / 'some.conf'
         rules.write_text('admin_api: role:boss\nreader_api: ""\n')
         ini.write_text(f'[oslo_policy]\npolicy_file = {rules}\n')

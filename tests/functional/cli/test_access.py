@@ -197,7 +197,7 @@ class KeystoneTest(AccessTestCase):
         other.body['token']['catalog'][0]['type'] = 'compute'
         clouds = self.clouds.read_text()
         away = clouds.replace(self.keystone.url, 'http://127.0.0.1:1')
-        for cloud, answer, text, expected, said in (
+        for cloud, answer, text, expected, pattern in (
             (
                 *('here', Reply(wrong, 401), clouds, 2),
                 r'authentication at keystone failed: Wrong\.',
@@ -216,7 +216,7 @@ class KeystoneTest(AccessTestCase):
             code, message = self.fail('goal', 'list', '--os-cloud', cloud)
 
             self.assertEqual(expected, code)
-            self.assertRegex(message, rf'\A{said}')
+            self.assertRegex(message, rf'\A{pattern}')
             self.assertNotIn('SECRET', message)
 
     def test_missing_openstacksdk_is_reported(self):

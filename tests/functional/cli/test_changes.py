@@ -67,13 +67,13 @@ class ModifyingCommandsTest(ApiCommandCase):
             self.assertEqual((2, message), self.fail(*argv))
         plan = self.file('actions:\n- name: a\n  action_typ: nop\n', 'plan.yaml')
         scope = self.file('- a: 1\n  a: 2\n', 'scope.yaml')
-        for argv, lines, said in (
+        for argv, lines, problem in (
             (('actionplan', 'create', plan), 3, f'{plan}:3: actions[0].action_typ: '),
             ((*template, scope), 1, f'watcherlite: {scope}:2: '),
         ):
             code, out, err = self.call(*argv)
             self.assertEqual((2, '', lines), (code, out, err.count('\n')))
-            self.assertIn(said, err)
+            self.assertIn(problem, err)
         self.assertEqual([], self.api.requests)
 
     def test_commands_signal_actions_and_start_plans(self):

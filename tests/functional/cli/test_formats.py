@@ -187,9 +187,9 @@ Server Consolidation
         self.assertIn(' [2Jgone here ', self.succeed('goal', 'show', 'x'))
         for form in ('value', 'shell'):
             with self.subTest(form=form):
-                said = self.succeed('goal', 'show', 'x', '-f', form)
-                self.assertIn(' [2Jgone here', said)
-                self.assertEqual(set(), {'\x1b', '\r'} & set(said))
+                output = self.succeed('goal', 'show', 'x', '-f', form)
+                self.assertIn(' [2Jgone here', output)
+                self.assertEqual(set(), {'\x1b', '\r'} & set(output))
 
     def test_columns_unknown_to_an_early_version_are_omitted(self):
         plan = api_objects.copy_with(api_objects.PLAN)

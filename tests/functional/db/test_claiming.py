@@ -109,10 +109,10 @@ class WaitingTests(stores.StoreTests):
             tx.lock_actions([action.id for action in held])
             done['unblocked'] = [str(impatient.unblock_stale())]
             with impatient.transaction() as other:
-                told = other.set_control(states.SUSPEND, NOW, plan_id=plan_id)
-                done['told'] = names(told)
-                told = other.set_control(states.CANCEL, NOW, action_ids=[runs])
-                done['told again'] = names(told)
+                signalled = other.set_control(states.SUSPEND, NOW, plan_id=plan_id)
+                done['signalled'] = names(signalled)
+                signalled = other.set_control(states.CANCEL, NOW, action_ids=[runs])
+                done['signalled again'] = names(signalled)
                 ended = other.end_not_started(plan_id, states.CANCELLED, None, 2, NOW)
                 done['ended'] = names(ended)
                 taken = other.claim(
@@ -123,8 +123,8 @@ class WaitingTests(stores.StoreTests):
         self.assertEqual(
             {
                 'unblocked': ['1'],
-                'told': ['runs'],
-                'told again': ['runs'],
+                'signalled': ['runs'],
+                'signalled again': ['runs'],
                 'ended': ['0', '1'],
                 'taken': ['2', '3'],
             },

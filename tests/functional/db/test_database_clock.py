@@ -37,12 +37,12 @@ class DatabaseClockTest(base.TestCase):
 
     def measure_offset(self) -> datetime.datetime:
         self.host.advance(self.takes / 2)
-        told = self.host.true()
+        host_time = self.host.true()
         self.host.advance(self.takes / 2)
         self.asked.release()
         if self.away:
             raise exceptions.StoreUnavailable('away')
-        return told
+        return host_time
 
     def clock_offset(self) -> float:
         """Return by how many seconds the clock is ahead of that of the database."""

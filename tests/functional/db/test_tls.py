@@ -49,7 +49,7 @@ class TestTls(base.TestCase):
         listening = socket.create_server(('127.0.0.1', 0))
         self.addCleanup(listening.close)
         listening.settimeout(60)
-        heard = []
+        received = []
 
         def serve():
             connection, _ = listening.accept()
@@ -57,23 +57,23 @@ class TestTls(base.TestCase):
             with connection, contextlib.suppress(OSError):
                 negotiate(connection)
                 with context.wrap_socket(connection, server_side=True) as secured:
-                    heard.append(secured.recv(1000))
+                    received.append(secured.recv(1000))
 
         thread = threading.Thread(target=serve)
         thread.start()
         self.addCleanup(thread.join)
-        return listening.getsockname()[1], heard, thread
+        return listening.getsockname()[1], received, thread
 
     def attempt(self, url, negotiate, shown):
         """Connect; return the error, and whether the user name was sent within TLS."""
-        port, heard, thread = self.server(negotiate, shown)
+        port, received, thread = self.server(negotiate, shown)
         made = engine.make_engine(engine.DatabaseSettings(url.format(port=port)))
         self.addCleanup(made.dispose)
         error = self.assertRaises(
             (exceptions.WatcherliteError, sa.exc.DBAPIError), made.connect
         )
         thread.join()
-        return str(error), any(b'teapot' in text for text in heard)
+        return str(error), any(b'teapot' in text for text in received)
 
     def attempts(self, url, negotiate):
         trusted = self.useFixture(Certificate('localhost'))

@@ -58,8 +58,12 @@ class HookCase(WorldCase):
             'params': {'url': f'{self.server.url}/drain'},
             'timeout': timeout,
         }
-        said = {'criteria': 'OLDEST_FIRST', 'hooks': hooks, **properties}
-        spec = {'type': DELETION, 'version': '1.1', 'properties': said}
+        properties_of_policy = {
+            'criteria': 'OLDEST_FIRST',
+            'hooks': hooks,
+            **properties,
+        }
+        spec = {'type': DELETION, 'version': '1.1', 'properties': properties_of_policy}
         policy = self.operations.policies.create('po', spec, self.by)
         self.assertEqual('SUCCEEDED', self.world.attach(cluster, policy).status)
         return self.world.reload(cluster)

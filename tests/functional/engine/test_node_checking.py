@@ -52,9 +52,9 @@ class UrlCase(ClusterCase):
 
 class TestUrls(UrlCase):
     def test_a_successful_response_that_matches_the_pattern_means_healthy(self):
-        said = self.run_check(self.url('/{nodename}/%index%'))
+        result = self.run_check(self.url('/{nodename}/%index%'))
 
-        self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), said)
+        self.assertEqual(('ACTIVE', 'Check: Node is ACTIVE.'), result)
         self.assertEqual(['/web-1/1'], self.paths())
 
         well = self.url(poll_url_healthy_response='is w.ll')
@@ -67,24 +67,24 @@ class TestUrls(UrlCase):
 
     def test_an_error_response_is_retried_before_the_node_is_unhealthy(self):
         self.server.behaviour = answering((503, b''), (503, b''), (200, b'yes'))
-        said, _ = self.run_check(self.url(poll_url_retry_limit=3))
-        self.assertEqual(('ACTIVE', 3), (said, len(self.paths())))
+        result, _ = self.run_check(self.url(poll_url_retry_limit=3))
+        self.assertEqual(('ACTIVE', 3), (result, len(self.paths())))
         self.server.received.clear()
         self.server.behaviour = answering((503, b'busy'))
 
-        said = self.run_check(self.url())
+        result = self.run_check(self.url())
 
         text = f'{self.server.url}/health answered 503'
-        self.assertEqual(('ERROR', text), said)
+        self.assertEqual(('ERROR', text), result)
         self.assertEqual(3, len(self.paths()))
         self.assertEqual('ERROR', self.world.reload(self.node).status)
 
     def test_a_destination_that_is_not_allowed_is_inconclusive(self):
         url = 'http://169.254.169.254/'
 
-        said, why = self.run_check(self.url(poll_url=url))
+        status, why = self.run_check(self.url(poll_url=url))
 
-        self.assertEqual('ACTIVE', said)
+        self.assertEqual('ACTIVE', status)
         self.assertEqual('ACTIVE', self.world.reload(self.node).status)
         self.assertIn(f'Its state is unknown: {url}: 169.254.169.254 is in a', why)
 

@@ -83,9 +83,9 @@ class RuntimeOfStacksTest(RuntimeCase):
         self.runtime.plans.start(plan.uuid)
 
         self.assertEqual('SUCCEEDED', self.ended_plan().state)
-        told = (
+        message = (
             'Action was skipped automatically: Stack web is locked (LOCK_COMPLETE, '
             'level all).'
         )
         actions = self.runtime.store.list_actions(plan_id=plan.id)
-        self.assertEqual([told, told], [a.status_message for a in actions])
+        self.assertEqual([message, message], [a.status_message for a in actions])

@@ -245,7 +245,8 @@ class HintTest(WorldCase):
         world.wait_until_ended(other)
         world.wait_until(
             lambda: any(
-                isinstance(told, commands.WorkAvailable) for told in world.sent_messages
+                isinstance(message, commands.WorkAvailable)
+                for message in world.sent_messages
             )
         )
 

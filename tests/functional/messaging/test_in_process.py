@@ -66,19 +66,19 @@ class TestHints(InProcessTestCase):
         self.assertIn('Dropped a message', self.log.output)
 
     def test_a_handler_may_send_and_close(self):
-        told = recording.Recorder()
+        recorder = recording.Recorder()
 
         def take(lane, message):
             self.bus.broadcast({'type': 'seen'})
 
         def end(message):
             self.bus.close(recording.TIMEOUT)
-            told.control(message)
+            recorder.control(message)
 
         self.bus.start(['applier'], take, end)
         self.bus.send_command('applier', RUN)
 
-        self.assertEqual([{'type': 'seen'}], told.wait_for(1))
+        self.assertEqual([{'type': 'seen'}], recorder.wait_for(1))
 
     def test_closing_does_not_wait_for_a_handler_that_hangs(self):
         entered, leave = threading.Event(), threading.Event()

@@ -154,9 +154,9 @@ class TestOtherCalls(CallCase):
         self.thing.update(self.call_properties(**calls))
         self.assertEqual([], self.requests_since(count))
 
-        told = [getattr(self.thing, verb)() for verb in verbs]
+        results = [getattr(self.thing, verb)() for verb in verbs]
 
-        self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + told])
+        self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + results])
         self.assertEqual(
             [('POST', f'/things/7/{verb}') for verb in verbs],
             self.requests_since(count),
@@ -196,17 +196,17 @@ class TestOtherCalls(CallCase):
                 count = len(self.server.received)
 
                 if verb == 'reboot':
-                    told = thing.operate(verb, attempt=2)
+                    result = thing.operate(verb, attempt=2)
                 else:
-                    told = getattr(thing, verb)(attempt=2)
+                    result = getattr(thing, verb)(attempt=2)
 
-                self.assertEqual(status, told.status, verb)
+                self.assertEqual(status, result.status, verb)
                 self.assertEqual(
                     [('POST', f'/things/7/{verb}')] * key_is_honoured,
                     self.requests_since(count),
                 )
                 if not key_is_honoured:
-                    self.assertIn(f'{verb}: outcome unknown', told.reason)
+                    self.assertIn(f'{verb}: outcome unknown', result.reason)
 
 
 class TestOperations(CallCase):

@@ -173,11 +173,11 @@ class TestLife(ProcessCase):
             'uuid=sys.argv[1], clock=SystemClock())\n'
             "print(run.create({'argv': ['/bin/sleep', '600']}).status)\n"
         )
-        said = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, '-c', program, name], stdout=subprocess.PIPE, check=True
         )
 
-        self.assertEqual(b'COMPLETE\n', said.stdout)
+        self.assertEqual(b'COMPLETE\n', completed.stdout)
         self.assertEqual(1, len(process_table.of_resource(name)))
 
     def test_the_process_has_its_environment_directory_and_log(self):
@@ -188,8 +188,8 @@ class TestLife(ProcessCase):
 
         self.wait_until(lambda: 'and on' in log.read_text())
 
-        said = log.read_text().splitlines()[0]
-        told = json.loads(said)
+        line = log.read_text().splitlines()[0]
+        reported = json.loads(line)
         self.assertEqual(
             {
                 'PATH': '/usr/bin:/bin',
@@ -197,9 +197,9 @@ class TestLife(ProcessCase):
                 'COLOUR': '5',
                 'WATCHERLITE_RESOURCE': run.uuid,
             },
-            {n: v for n, v in told['environment'].items() if n != 'LC_CTYPE'},
+            {n: v for n, v in reported['environment'].items() if n != 'LC_CTYPE'},
         )
-        self.assertEqual(str(self.home), told['directory'])
+        self.assertEqual(str(self.home), reported['directory'])
         self.assertEqual(0o600, log.stat().st_mode & 0o777)
 
     def test_a_command_that_is_not_allowed_is_refused_early(self):

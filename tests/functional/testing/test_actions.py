@@ -10,12 +10,12 @@ from watcherlite import testing
 class TestSignals(base.TestCase):
     def test_a_test_may_send_signals_from_another_thread(self):
         context = testing.FakeContext()
-        told = threading.Event()
+        signalled = threading.Event()
 
         def execute(self, context):
-            with context.on_signal(lambda signal: told.set()):
+            with context.on_signal(lambda signal: signalled.set()):
                 threading.Thread(target=context.send, args=('CANCEL',)).start()
-                told.wait(10)
+                signalled.wait(10)
                 context.checkpoint()
 
         result = testing.run_action(kind(execute=execute), {}, context=context)

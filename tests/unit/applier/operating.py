@@ -51,7 +51,7 @@ class OperationsCase(base.TestCase):
         super().setUp()
         self.clock = ManualClock(NOW)
         self.store = BusyStore(MemoryStore(self.clock))
-        self.told = []
+        self.sent = []
         self.operations = PlanOperations(
             self.store,
             loader.Plugins.of(action_types={}),
@@ -61,10 +61,10 @@ class OperationsCase(base.TestCase):
         )
 
     def send(self, lane, command):
-        self.told.append((lane, command))
+        self.sent.append((lane, command))
 
     def broadcast(self, message):
-        self.told.append((None, message))
+        self.sent.append((None, message))
 
     def create_plan(self, *statuses, **values):
         """Store a plan with actions in these statuses, named a, b, c and so on."""
@@ -101,4 +101,4 @@ class OperationsCase(base.TestCase):
         error = self.assertRaises(kind, call, *arguments)
 
         self.assertEqual(text, str(error))
-        self.assertEqual(([], []), (self.events(), self.told))
+        self.assertEqual(([], []), (self.events(), self.sent))

@@ -37,7 +37,7 @@ class TestStart(OperationsCase):
             self.events(),
         )
         self.assertEqual(
-            [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
+            [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.sent
         )
 
 
@@ -93,7 +93,7 @@ class TestCancel(OperationsCase):
             self.events(),
         )
         self.assertEqual(
-            [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS], self.told
+            [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS], self.sent
         )
 
 
@@ -111,7 +111,7 @@ class TestDelete(OperationsCase):
             ],
             self.events(),
         )
-        self.assertEqual([EVENTS], self.told)
+        self.assertEqual([EVENTS], self.sent)
         self.assertEqual(
             plan.evolve(state='DELETED', updated_at=NOW, deleted_at=NOW),
             self.store.get_plan(plan.uuid),
@@ -129,7 +129,7 @@ class TestStates(OperationsCase):
         Assert that an operation that does not change it writes and sends nothing.
         """
         plan, _ = self.create_plan(*statuses, state=state)
-        before = plan, self.events(), list(self.told)
+        before = plan, self.events(), list(self.sent)
         result = 'refused'
         try:
             after = getattr(self.operations, name)(plan.uuid, **expected)
@@ -140,7 +140,7 @@ class TestStates(OperationsCase):
             self.assertEqual(None if name == 'delete' else stored, after)
             result = stored.state
         if result in (state, 'refused'):
-            after = self.store.get_plan(plan.uuid), self.events(), self.told
+            after = self.store.get_plan(plan.uuid), self.events(), self.sent
             self.assertEqual(before, after)
         return result
 
@@ -195,7 +195,7 @@ class TestCreate(OperationsCase):
 
         self.assertEqual(2, len(error.problems))
         self.assertEqual([], all_plans(self.store))
-        self.assertEqual(([], []), (self.events(), self.told))
+        self.assertEqual(([], []), (self.events(), self.sent))
 
     def test_a_plan_and_its_retry_are_checked_against_the_scope_of_their_creator(self):
         types = loader.Plugins.of(action_types={'nop': kind()})
@@ -229,14 +229,14 @@ class TestConflicts(OperationsCase):
         self.store.conflicts = MAX_ATTEMPTS
 
         self.assertRaises(exceptions.StoreConflict, self.operations.start, plan.uuid)
-        self.assertEqual((0, [], []), (self.store.conflicts, self.events(), self.told))
+        self.assertEqual((0, [], []), (self.store.conflicts, self.events(), self.sent))
         self.assertEqual(plan, self.store.get_plan(plan.uuid))
 
         self.store.conflicts = MAX_ATTEMPTS - 1
         after = self.operations.start(plan.uuid)
 
         self.assertEqual(('PENDING', 1), (after.state, len(self.events())))
-        self.assertEqual(2, len(self.told))
+        self.assertEqual(2, len(self.sent))
 
     def test_every_operation_is_retried(self):
         def tries(call, *arguments):

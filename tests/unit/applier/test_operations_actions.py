@@ -53,7 +53,7 @@ class TestSkip(OperationsCase):
             ],
             self.events(),
         )
-        self.assertEqual([EVENTS], self.told)
+        self.assertEqual([EVENTS], self.sent)
 
     def test_a_skip_in_a_started_plan_is_announced(self):
         plan, (action,) = self.create_plan('INIT', state='PENDING')
@@ -63,7 +63,7 @@ class TestSkip(OperationsCase):
         self.assertEqual('Action skipped by user.', after.status_message)
         self.assertEqual('PENDING', self.store.get_plan(plan.uuid).state)
         self.assertEqual(
-            [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.told
+            [('applier', commands.LaunchActionPlan(plan.uuid)), EVENTS], self.sent
         )
 
     def test_the_skip_of_an_action_that_is_not_pending_is_refused(self):
@@ -166,7 +166,7 @@ class TestEdit(OperationsCase):
                 ('message_changed', 'SKIPPED', 'SKIPPED', message, state),
                 self.events()[-1],
             )
-            self.assertEqual(EVENTS, self.told[-1])
+            self.assertEqual(EVENTS, self.sent[-1])
 
     def test_the_reason_of_an_automatic_skip_cannot_be_removed(self):
         action = self.skipped(f'{AUTOMATIC}off')
@@ -209,7 +209,7 @@ class TestSignal(OperationsCase):
             )
             self.assertEqual(
                 [(None, commands.ActionsSignalled((plan.uuid,))), EVENTS],
-                self.told[-2:],
+                self.sent[-2:],
             )
 
     def test_the_cancel_of_an_unstarted_action_ends_it(self):
@@ -384,7 +384,7 @@ class TestSignal(OperationsCase):
                 ('engine', commands.RunActions()),
                 EVENTS,
             ],
-            self.told,
+            self.sent,
         )
 
     def test_derived_actions_are_read_one_level_at_a_time(self):

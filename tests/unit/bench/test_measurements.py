@@ -50,7 +50,7 @@ class TestRow(base.TestCase):
 
         self.assertEqual(
             (0.8, 250.0, 250.0),
-            (found.share(THREAD), found.rate('told'), found.ceiling(THREAD)),
+            (found.share(THREAD), found.rate('confirmed'), found.ceiling(THREAD)),
         )
 
     def test_a_round_is_compared_with_the_ceiling_before_it_and_after_it(self) -> None:
@@ -71,7 +71,7 @@ class TestRow(base.TestCase):
         )
 
         self.assertEqual(
-            (0.3, 1.5, 3.0), tuple(map(found.seconds, ('first', 'done', 'told')))
+            (0.3, 1.5, 3.0), tuple(map(found.seconds, ('first', 'done', 'confirmed')))
         )
 
     def test_counts_are_per_action_and_zero_for_absent_names(self) -> None:

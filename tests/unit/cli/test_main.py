@@ -19,7 +19,10 @@ class MainTest(base.TestCase):
             self.assertEqual((0, ''), (code, err))
             lines = out.partition('commands:\n')[2].splitlines()
             self.assertEqual(
-                [f'  {name:<29}  {said}' for name, (_, said) in main.COMMANDS.items()],
+                [
+                    f'  {name:<29}  {description}'
+                    for name, (_, description) in main.COMMANDS.items()
+                ],
                 lines[:-2],
             )
 

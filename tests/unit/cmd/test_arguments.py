@@ -17,10 +17,10 @@ class TestRun(base.TestCase):
     def run_with(self, argv, work, **keys):
         """Return (exit code, error output)."""
         parser = arguments.command('watcherlite-x', 'Do it.')
-        said = io.StringIO()
-        with contextlib.redirect_stderr(said):
+        stderr = io.StringIO()
+        with contextlib.redirect_stderr(stderr):
             code = arguments.run(parser, argv, work, **keys)
-        return code, said.getvalue()
+        return code, stderr.getvalue()
 
     def test_the_code_is_that_of_the_work(self):
         self.assertEqual((7, ''), self.run_with([], lambda args: 7))
@@ -29,7 +29,7 @@ class TestRun(base.TestCase):
         def fail(args):
             raise exceptions.StoreUnavailable('it is away')
 
-        for argv, work, code, said in (
+        for argv, work, code, message in (
             ([], fail, exits.UNAVAILABLE, 'watcherlite-x: it is away\n'),
             (
                 ['--nonsense'],
@@ -39,7 +39,7 @@ class TestRun(base.TestCase):
                 '`watcherlite-x --help`)\n',
             ),
         ):
-            self.assertEqual((code, said), self.run_with(argv, work))
+            self.assertEqual((code, message), self.run_with(argv, work))
 
     def test_one_code_may_stand_for_all_that_goes_wrong(self):
         def interrupted(args):
@@ -54,10 +54,10 @@ class TestRun(base.TestCase):
         def fail(args):
             raise ValueError('why')
 
-        code, said = self.run_with(['--debug'], fail)
+        code, errors = self.run_with(['--debug'], fail)
 
         self.assertEqual(exits.FAILURE, code)
-        self.assertIn('Traceback', said)
+        self.assertIn('Traceback', errors)
 
 
 class TestUnread(base.TestCase):
@@ -70,7 +70,7 @@ class TestUnread(base.TestCase):
             'one': 'arguments.run(parser, [], lambda args: print("x") or 0)',
             'command': 'main.main(["--help"])',
         }
-        said = {}
+        results = {}
         cases = [*((name, '') for name in programs), ('work', '1')]
         for name, unbuffered in cases:
             code = (
@@ -91,9 +91,9 @@ class TestUnread(base.TestCase):
                     env={**os.environ, 'PYTHONUNBUFFERED': unbuffered},
                     timeout=60,
                 )
-            said[name, unbuffered] = (ended.returncode, ended.stderr)
+            results[name, unbuffered] = (ended.returncode, ended.stderr)
 
-        self.assertEqual({(0, b'')}, set(said.values()), said)
+        self.assertEqual({(0, b'')}, set(results.values()), results)
 
     def test_the_options_of_all_commands_may_stand_anywhere(self):
         self.assertEqual(

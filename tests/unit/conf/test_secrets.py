@@ -91,13 +91,13 @@ class TestKeyFile(SecretsCase):
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, limits)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, limits[1]))
 
-        said = self.refusal(configuration, exceptions.StoreUnavailable)
+        error = self.refusal(configuration, exceptions.StoreUnavailable)
 
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         self.assertEqual(
             'The key file STATE/secrets.key cannot be created: File too large. Free '
             'space on its disk',
-            said,
+            error,
         )
         self.assertEqual([], list(self.state.iterdir()))
         self.assertEqual(1, len(conf.sealing_keys(configuration).values))

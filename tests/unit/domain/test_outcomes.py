@@ -50,7 +50,7 @@ class TestFromReturned(base.TestCase):
             (('ERROR', None), Failed('')),
             (('ERROR', 404), Failed('404')),
             (('RETRY', 'busy'), Retry('busy')),
-            (('CANCEL', 'told to'), Cancelled('told to')),
+            (('CANCEL', 'requested'), Cancelled('requested')),
             (('TIMEOUT', 'too slow'), TimedOut('too slow')),
         ):
             self.assertEqual(expected, from_returned(returned), returned)

@@ -22,7 +22,7 @@ class PatternTest(base.TestCase):
     def test_it_fits_the_whole_text_or_its_begin(self):
         pattern = patterns.compiled('[a-z]+(-[0-9]{2,3})?')
 
-        said = [
+        matches = [
             (pattern.matches(text), pattern.matches(text, whole=False))
             for text in ('web', 'web-12', 'web-1', 'Web', 'web\n', '')
         ]
@@ -32,7 +32,7 @@ class PatternTest(base.TestCase):
                 *((True, True), (True, True), (False, True)),
                 *((False, False), (False, True), (False, False)),
             ],
-            said,
+            matches,
         )
 
     def test_letters_are_of_any_language(self):
@@ -58,9 +58,9 @@ class PatternTest(base.TestCase):
             ('a{1001}', 'invalid repetition size'),
             ('((a{1000}){1000}){1000}', 'invalid repetition size'),
         ):
-            said = self.refusal(written)
+            error = self.refusal(written)
             for text in texts:
-                self.assertIn(text, said, written)
+                self.assertIn(text, error, written)
         self.assertEqual(
             ['missing ): (', 'missing ]: [', 'no argument for repetition operator: *'],
             [self.refusal(written) for written in ('(', '[', '*')],
@@ -71,10 +71,10 @@ class PatternTest(base.TestCase):
         most = patterns.STEPS // pattern.program.programsize
 
         self.assertFalse(pattern.matches('x' * most))
-        said = self.assertRaises(patterns.TooLong, pattern.matches, 'x' * (most + 1))
+        error = self.assertRaises(patterns.TooLong, pattern.matches, 'x' * (most + 1))
 
         self.assertEqual(
             f'{most + 1} characters are too many for the pattern {pattern.written}, '
             f'which can be compared with {most}',
-            str(said),
+            str(error),
         )

@@ -78,7 +78,7 @@ class CronTest(base.TestCase):
         self.assertEqual((None, None), (past.first(NOW), past.following(NOW, NOW)))
 
     def test_lines_that_are_none_are_refused_with_a_reason(self) -> None:
-        for line, said in (
+        for line, reason in (
             ('', 'it has 0'),
             ('soon', 'it has 1'),
             ('-5', 'it has 1'),
@@ -95,7 +95,7 @@ class CronTest(base.TestCase):
             ('* * * * * 0 soon', 'Bad year'),
         ):
             error = self.assertRaises(exceptions.Invalid, schedules.parse, line)
-            self.assertIn(said, str(error))
+            self.assertIn(reason, str(error))
 
     @given(some.text(alphabet='0123456789*/-,L#W MON', max_size=30))
     def test_no_text_raises_anything_else(self, text: str) -> None:

@@ -49,9 +49,9 @@ class ValidationTest(base.TestCase):
         ):
             self.assertIs(outcome, validated(outcome))
 
-    def assert_refused(self, outcome: Any, said: str) -> None:
+    def assert_refused(self, outcome: Any, problem: str) -> None:
         self.assertEqual(
-            Failed(f'its {type(outcome).__name__} {said}'), validated(outcome)
+            Failed(f'its {type(outcome).__name__} {problem}'), validated(outcome)
         )
 
     def test_again_at_must_have_a_time_zone(self) -> None:
@@ -65,7 +65,7 @@ class ValidationTest(base.TestCase):
         failed = Failed('no', None, [1])  # type: ignore[arg-type]
         nul = 'this text has a NUL character, which databases cannot store'
         half = 'this text has half of a surrogate pair, which is not a character'
-        for outcome, said in (
+        for outcome, problem in (
             (Done('x'), 'text, not a mapping'),
             (failed, 'a list, not a mapping'),
             (
@@ -76,7 +76,7 @@ class ValidationTest(base.TestCase):
             (Done({'a': 'x\0'}), f'not JSON: a: {nul}'),
             (Done({'a': '\ud800'}), f'not JSON: a: {half}'),
         ):
-            self.assert_refused(outcome, f'has outputs that are {said}')
+            self.assert_refused(outcome, f'has outputs that are {problem}')
 
     def test_a_value_that_contains_itself_is_refused(self) -> None:
         loop: dict[str, Any] = {}
@@ -114,9 +114,11 @@ class ValidationTest(base.TestCase):
             ('1', 'text'),
             (True, 'true or false'),
         ):
-            said = f'has a delay of {shown}; it must be a number of seconds, at least 0'
-            self.assert_refused(Retry('x', delay), said)  # type: ignore[arg-type]
-            self.assert_refused(InProgress('job', delay), said)  # type: ignore[arg-type]
+            problem = (
+                f'has a delay of {shown}; it must be a number of seconds, at least 0'
+            )
+            self.assert_refused(Retry('x', delay), problem)  # type: ignore[arg-type]
+            self.assert_refused(InProgress('job', delay), problem)  # type: ignore[arg-type]
 
     def test_a_token_must_be_json(self) -> None:
         self.assert_refused(InProgress(None), 'has no token; poll is called with it')
@@ -130,7 +132,7 @@ class ValidationTest(base.TestCase):
             return Derived(actions)
 
         x = DerivedAction('x', 'nop')
-        for outcome, said in (
+        for outcome, problem in (
             (Derived(()), 'has no actions'),
             (Derived(None), 'has no actions'),  # type: ignore[arg-type]
             (derived(x, 'y'), 'has text instead of a DerivedAction'),
@@ -177,7 +179,7 @@ class ValidationTest(base.TestCase):
                 'JSON does not have',
             ),
         ):
-            self.assert_refused(outcome, said)
+            self.assert_refused(outcome, problem)
 
     def test_the_graph_of_derived_actions_must_have_no_cycles(self) -> None:
         x = DerivedAction('x', 'nop', parents=('y',))

@@ -145,13 +145,13 @@ class TestPolicyChain(base.TestCase):
             # The action was lost.
             (exceptions.Cancelled(), exceptions.Cancelled, ''),
         ):
-            said = self.assertRaises(
+            caught = self.assertRaises(
                 error,
                 self.ask,
                 make_policy_plugin('a', 1, raises(raised)),
                 self.noting('b', 2),
             )
-            self.assertEqual(text, str(said))
+            self.assertEqual(text, str(caught))
             self.assertEqual([], self.asked)
 
     def test_post_op_receives_the_result_of_the_action(self):

@@ -98,18 +98,18 @@ class TableTest(base.TestCase):
 
     def test_outcomes_after_the_start(self) -> None:
         for step in (EXECUTE, POST_CONDITION, REVERT_STEP):
-            said = f'Action failed in {step}: '
+            prefix = f'Action failed in {step}: '
             self.assertEqual(
                 [
                     ('SUCCEEDED', None),
-                    ('FAILED', f'{said}no disk'),
-                    ('FAILED', f'{said}it ran longer than its timeout'),
-                    ('FAILED', f'{said}slow disk'),
+                    ('FAILED', f'{prefix}no disk'),
+                    ('FAILED', f'{prefix}it ran longer than its timeout'),
+                    ('FAILED', f'{prefix}slow disk'),
                     ('CANCELLED', 'Action was cancelled while it ran.'),
                     ('CANCELLED', 'by itself'),
                     (
                         'FAILED',
-                        f'{said}{step} returned Skipped (gone), which only '
+                        f'{prefix}{step} returned Skipped (gone), which only '
                         'pre_condition may',
                     ),
                     ('READY', 'busy'),
@@ -136,7 +136,7 @@ class TableTest(base.TestCase):
             )
 
     def test_a_skip_after_the_start_is_a_failure_unless_the_run_has_ended(self) -> None:
-        said = outcomes.Skipped('gone')
+        outcome = outcomes.Skipped('gone')
         for action, becomes in (
             (make_claimed_action(), (states.SKIPPED, None)),
             (make_claimed_action(phase=CHECK, start_time=NOW), (states.FAILED, None)),
@@ -146,7 +146,7 @@ class TableTest(base.TestCase):
                 (states.READY, at(14)),
             ),
         ):
-            after = results.conclude(action, said, PRE_CONDITION, at(5)).action
+            after = results.conclude(action, outcome, PRE_CONDITION, at(5)).action
             later = after.not_before if after.not_before != EPOCH else None
             self.assertEqual(becomes, (after.status, later))
 
@@ -267,9 +267,9 @@ class GoOnTest(base.TestCase):
 
     def test_the_delay_of_a_retry_grows_with_the_tries(self) -> None:
         def waits(attempt: int, delay: float = 0.0) -> float:
-            said = outcomes.Retry('busy', delay)
+            outcome = outcomes.Retry('busy', delay)
             running = make_running_action(attempt=attempt)
-            again = results.conclude(running, said, EXECUTE, NOW).action
+            again = results.conclude(running, outcome, EXECUTE, NOW).action
             return round(max(0.0, (again.not_before - NOW).total_seconds()), 1)
 
         self.assertEqual(

@@ -65,13 +65,13 @@ class PrepareTest(RunnerCase):
         self.assertEqual([(states.SKIPPED, None), (states.RUNNING, None)], found)
 
     def test_any_other_exception_or_result_of_pre_condition_is_a_failure(self) -> None:
-        for error, said in (
+        for error, message in (
             (KeyError('secret'), 'KeyError'),
             (SystemExit(1), 'SystemExit'),
             (KeyboardInterrupt(), 'KeyboardInterrupt'),
             (exceptions.WatcherliteError('no quota is left'), 'no quota is left'),
         ):
-            self.assertEqual(said, self.failed(pre_condition=raises(error)))
+            self.assertEqual(message, self.failed(pre_condition=raises(error)))
         self.assertEqual(
             [
                 'pre_condition returned False, not True',
@@ -206,7 +206,7 @@ class PerformTest(RunnerCase):
                 raise OSError
 
         self.policies = [make_policy_plugin(post_op=post_op)]
-        said = [
+        messages = [
             self.result_of(execute=execute)
             for execute in (
                 lambda c: Done(),
@@ -229,7 +229,7 @@ class PerformTest(RunnerCase):
                 ('READY', 'busy'),
                 ('RUNNING', None),
             ],
-            said,
+            messages,
         )
 
     def test_post_op_runs_for_a_cancelled_parent_of_derived_actions(self) -> None:
@@ -356,7 +356,7 @@ class PerformTest(RunnerCase):
 
     def test_a_cancel_prevents_what_follows_unless_the_action_was_faster(self) -> None:
         cancelled = (states.CANCELLED, 'Action was cancelled while it ran.')
-        for outcome, interval, said in (
+        for outcome, interval, expected in (
             (Retry('x'), 0, cancelled),
             (Derived((X,)), 0, cancelled),
             (True, 60, cancelled),
@@ -368,7 +368,7 @@ class PerformTest(RunnerCase):
             )
             after = done.action
             self.assertEqual(
-                (said, ()), ((after.status, after.status_message), done.derived)
+                (expected, ()), ((after.status, after.status_message), done.derived)
             )
 
     def test_the_timeout_or_its_default_counts_from_the_execution(self) -> None:
@@ -384,9 +384,9 @@ class PerformTest(RunnerCase):
         self,
     ) -> None:
         with self.assertLogs(level=logging.WARNING) as found:
-            said = self.result_of(execute=raises(ValueError('at line 7')))
+            result = self.result_of(execute=raises(ValueError('at line 7')))
 
-        self.assertEqual(('FAILED', 'Action failed in execute: ValueError'), said)
+        self.assertEqual(('FAILED', 'Action failed in execute: ValueError'), result)
         (record,) = found.records
         (line,) = found.output
         self.assertEqual('ERROR', record.levelname)
@@ -433,7 +433,7 @@ class PerformTest(RunnerCase):
             (False, 'execute returned False, not True'),
             (Failed('no disk'), 'no disk'),
         ):
-            made = kind(execute=lambda context, said=value: said)
+            made = kind(execute=lambda context, result=value: result)
             done = self.run_task(made=made)
             fault = (done.detail or {})['fault']
             self.assertEqual(

@@ -17,10 +17,10 @@ PAYLOAD = {'text': 'line one\nline "two" \\ €'}
 
 class Endpoint:
     def __init__(self):
-        self.heard = []
+        self.received = []
 
     def error(self, context, publisher_id, event_type, payload, metadata):
-        self.heard.append((context, publisher_id, event_type, payload, metadata))
+        self.received.append((context, publisher_id, event_type, payload, metadata))
 
 
 class Incoming:
@@ -73,7 +73,7 @@ class TestEnvelope(base.TestCase):
                     {'timestamp': '2016-11-04 16:31:36.000000', 'message_id': ID},
                 )
             ],
-            endpoint.heard,
+            endpoint.received,
         )
 
 

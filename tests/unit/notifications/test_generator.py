@@ -20,13 +20,13 @@ class TestGenerated(base.TestCase):
         )
 
     def test_every_payload_of_the_rules_is_a_class(self):
-        told = {
+        payloads = {
             notification.payload
             for subject in subjects.SUBJECTS.values()
             for notification in subject.notifications.values()
         }
 
-        self.assertEqual(set(), told - set(registry.payload_classes()))
+        self.assertEqual(set(), payloads - set(registry.payload_classes()))
 
 
 class TestPage(base.TestCase):

@@ -161,7 +161,7 @@ class TestChangesOfPlans(base.TestCase):
 
 
 def match_audit(kind, old=None, new=None, **values):
-    """Return the notifications of an audit event; see `told`."""
+    """Return the notifications of an audit event; see `match`."""
     return stories.match(stories.audit_event(1, old, new, kind=kind, **values).event)
 
 

@@ -17,7 +17,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 class Greet(contract.ActionType):
     """Print a greeting.
 
-    More than that is not said.
+    No further details are reported.
     """
 
     @classmethod

@@ -88,23 +88,23 @@ class TestOutcomes(base.TestCase):
 
 
 class TestPreCondition(base.TestCase):
-    def result(self, said):
+    def result(self, outcome):
         def pre_condition(self, context):
-            if isinstance(said, BaseException):
-                raise said
-            return said
+            if isinstance(outcome, BaseException):
+                raise outcome
+            return outcome
 
         return testing.run_action(
             kind(pre_condition=pre_condition, execute=lambda self, context: True), {}
         )
 
     def test_pre_condition_can_skip_the_action(self):
-        for said in (
+        for outcome in (
             exceptions.ActionSkipException('gone'),
             exceptions.ActionSkipped('gone'),
             outcomes.Skipped('gone'),
         ):
-            result = self.result(said)
+            result = self.result(outcome)
 
             self.assertEqual(
                 (
@@ -126,8 +126,8 @@ class TestPreCondition(base.TestCase):
                 'pre_condition returned InProgress; only execute may',
             ),
         ]
-        for said, words in cases:
-            result = self.result(said)
+        for outcome, words in cases:
+            result = self.result(outcome)
 
             self.assertEqual(
                 (
@@ -139,8 +139,8 @@ class TestPreCondition(base.TestCase):
             )
 
     def test_pre_condition_can_permit_the_action(self):
-        for said in (None, True, outcomes.Done()):
-            self.assertEqual('SUCCEEDED', self.result(said).status)
+        for outcome in (None, True, outcomes.Done()):
+            self.assertEqual('SUCCEEDED', self.result(outcome).status)
 
 
 class TestPostCondition(base.TestCase):

@@ -47,16 +47,16 @@ class TestSignals(base.TestCase):
 
     def test_signal_handler_is_called_also_for_an_earlier_signal(self):
         context = FakeContext()
-        heard = []
+        received = []
 
-        with context.on_signal(heard.append):
+        with context.on_signal(received.append):
             context.send('SUSPEND')
             context.send('RESUME')
         context.send('CANCEL')
 
-        self.assertEqual(['SUSPEND', 'RESUME'], heard)
-        with context.on_signal(heard.append):
-            self.assertEqual(['SUSPEND', 'RESUME', 'CANCEL'], heard)
+        self.assertEqual(['SUSPEND', 'RESUME'], received)
+        with context.on_signal(received.append):
+            self.assertEqual(['SUSPEND', 'RESUME', 'CANCEL'], received)
 
 
 class TestDeadline(base.TestCase):
@@ -84,12 +84,12 @@ class TestSuspension(base.TestCase):
             timeout=5,
             signals=[after_seconds(1, 'SUSPEND'), after_seconds(101, 'RESUME')],
         )
-        told = []
-        context.paused = told.append
+        times = []
+        context.paused = times.append
 
         context.sleep(2)
 
-        self.assertEqual([True, False], told)
+        self.assertEqual([True, False], times)
         self.assertEqual(3.0, context.remaining())
         self.assertEqual(102.0, context.clock.monotonic())
 
@@ -97,8 +97,8 @@ class TestSuspension(base.TestCase):
         context = FakeContext(
             signals=[at_checkpoint(1, 'SUSPEND'), at_checkpoint(2, 'CANCEL')]
         )
-        told = []
-        context.paused = told.append
+        received = []
+        context.paused = received.append
 
         self.assertRaises(exceptions.Cancelled, context.checkpoint)
-        self.assertEqual([True], told)
+        self.assertEqual([True], received)

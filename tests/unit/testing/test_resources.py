@@ -17,7 +17,7 @@ from watcherlite.testing import ResourceRun
 class Disk(ResourceHandler):
     """Records all its calls."""
 
-    told: ClassVar[list] = []
+    calls: ClassVar[list] = []
     properties: ClassVar = {
         'size': Property({'type': 'integer'}, required=True, updatable=True),
         'kind': Property({'type': 'string', 'default': 'slow'}),
@@ -28,40 +28,40 @@ class Disk(ResourceHandler):
             raise exceptions.Invalid('properties.size: 13 brings bad luck')
 
     def create(self, context):
-        self.told.append(('create', dict(context.properties)))
+        self.calls.append(('create', dict(context.properties)))
         return ResourceInProgress(
             {'places': (1, 2)}, 2, 'disk-1', {'key': context.uuid}
         )
 
     def find(self, context):
-        self.told.append(('find', context.attempt))
+        self.calls.append(('find', context.attempt))
         return None
 
     def update(self, context):
         before, after = context.before['size'], context.properties['size']
-        self.told.append(('update', before, after))
+        self.calls.append(('update', before, after))
         if after < before:
             raise exceptions.WatcherliteError('It cannot shrink')
 
     def poll(self, context, operation, token):
-        self.told.append(('poll', operation, token, context.physical_id))
+        self.calls.append(('poll', operation, token, context.physical_id))
         self.kept = context.data['key'] == context.uuid
         return Ready(attributes={'size': context.properties['size'], 'own': self.kept})
 
     def delete(self, context):
-        self.told.append(('delete', context.physical_id))
+        self.calls.append(('delete', context.physical_id))
 
     def signal(self, context, details):
         return PassOn(details['to'], {})
 
     def cancel(self, context, operation, token):
-        self.told.append(('cancel', operation))
+        self.calls.append(('cancel', operation))
 
 
 class TestRun(base.TestCase):
     def setUp(self):
         super().setUp()
-        Disk.told.clear()
+        Disk.calls.clear()
         self.run_ = ResourceRun(Disk, timeout=60)
 
     def test_a_whole_life(self):
@@ -88,7 +88,7 @@ class TestRun(base.TestCase):
                 ('update', 5, 6),
                 ('delete', 'disk-1'),
             ],
-            Disk.told,
+            Disk.calls,
         )
         self.assertEqual(
             [
@@ -115,7 +115,7 @@ class TestRun(base.TestCase):
             error = self.assertRaises(exceptions.Invalid, self.run_.create, given)
 
             self.assertEqual(expected, str(error))
-        self.assertEqual([], Disk.told)
+        self.assertEqual([], Disk.calls)
         self.assertEqual(
             {'size': None, 'kind': 'slow'}, self.run_.fit({'size': None}, known=False)
         )
@@ -124,7 +124,7 @@ class TestRun(base.TestCase):
         run = self.run_
         run.create({'size': 5})
         first = run.uuid
-        Disk.told.clear()
+        Disk.calls.clear()
 
         self.assertEqual('keep', run.update({'size': 5}).change)
         self.assertEqual('update', run.update({'size': 6}).change)
@@ -132,7 +132,7 @@ class TestRun(base.TestCase):
 
         self.assertNotEqual(first, run.uuid)
         self.assertEqual(
-            ['update', 'create', 'poll', 'delete'], [what for what, *_ in Disk.told]
+            ['update', 'create', 'poll', 'delete'], [what for what, *_ in Disk.calls]
         )
 
     def test_failed_resource_has_a_reason_and_is_replaced(self):
@@ -148,7 +148,7 @@ class TestRun(base.TestCase):
     def test_find_is_called_first_after_a_lost_worker(self):
         self.run_.create({'size': 5}, attempt=2)
 
-        self.assertEqual(['find', 'create', 'poll'], [what for what, *_ in Disk.told])
+        self.assertEqual(['find', 'create', 'poll'], [what for what, *_ in Disk.calls])
 
     def test_operation_is_cancelled_after_its_timeout(self):
         run = ResourceRun(Disk, timeout=1)
@@ -156,7 +156,7 @@ class TestRun(base.TestCase):
         created = run.create({'size': 5})
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
-        self.assertEqual(['create', 'cancel'], [what for what, *_ in Disk.told])
+        self.assertEqual(['create', 'cancel'], [what for what, *_ in Disk.calls])
 
     def test_a_signal_may_be_for_another_resource(self):
         self.assertEqual(PassOn('web', {}), self.run_.signal({'to': 'web'}).passed_on)

@@ -312,8 +312,8 @@ class ModifyingCommandsTest(ClusterCase):
             f'web is being deleted; see `watcherlite cluster action show '
             f'{shown.ACTION_ID}`'
         )
-        told = f'watcherlite: {text}\nwatcherlite: {begun}\n'
-        self.assertEqual((2, '', told), (code, out, err))
+        messages = f'watcherlite: {text}\nwatcherlite: {begun}\n'
+        self.assertEqual((2, '', messages), (code, out, err))
         self.assertEqual((0, '', f'watcherlite: {begun}\n'), forced)
         self.assertEqual(
             [(f'DELETE {C}',), (f'DELETE {C}?force=true',)], self.take_requests()

@@ -46,11 +46,11 @@ class RealClusterCase(RealApiCase):
 
     def create_cluster(self, name, size):
         """Create a cluster with this size, and wait for it; return it."""
-        code, said = self.call_and_wait(
+        code, messages = self.call_and_wait(
             *('cluster', 'create', name, '--profile', 'server'),
             *('--desired-capacity', str(size)),
         )
-        self.assertEqual(0, code, said)
+        self.assertEqual(0, code, messages)
         return self.rows('cluster', 'show', name)
 
     def node_statuses(self, name):
@@ -68,7 +68,7 @@ class ClusterLifecycleTest(RealClusterCase):
         larger = self.node_statuses('life')
         self.call_and_wait('cluster', 'resize', 'life', '--capacity', '1')
         smaller = self.node_statuses('life')
-        checked, said = self.call_and_wait('cluster', 'check', 'life')
+        checked, messages = self.call_and_wait('cluster', 'check', 'life')
         path = self.file(OTHER, 'other.yaml')
         self.succeed('profile', 'create', 'other', '--spec', path)
         updated, _ = self.call_and_wait(
@@ -81,7 +81,7 @@ class ClusterLifecycleTest(RealClusterCase):
         self.assertEqual((0, dict.fromkeys((1, 2, 3), 'ACTIVE')), (out, larger))
         self.assertEqual(1, len(smaller))
         self.assertEqual(0, checked)
-        self.assertIn('life CLUSTER_CHECK end', said)
+        self.assertIn('life CLUSTER_CHECK end', messages)
         self.assertEqual((0, 'other'), (updated, shown['Profile Name']))
         self.assertEqual(0, deleted)
         self.assertIn('life CLUSTER_DELETE end Deletion succeeded', gone)
@@ -107,10 +107,10 @@ class ClusterLifecycleTest(RealClusterCase):
     def test_nodes_are_created_added_replaced_and_removed(self):
         self.create_cluster('team', 0)
         for name in ('a', 'b'):
-            code, said = self.call_and_wait(
+            code, messages = self.call_and_wait(
                 'node', 'create', name, '--profile', 'server'
             )
-            self.assertEqual(0, code, said)
+            self.assertEqual(0, code, messages)
 
         added, _ = self.call_and_wait('cluster', 'members', 'add', 'team', 'a')
         replaced, _ = self.call_and_wait('cluster', 'members', 'replace', 'team', 'a=b')
@@ -128,8 +128,8 @@ class ClusterLifecycleTest(RealClusterCase):
         server = self.useFixture(Server(lambda exchange, _: exchange.answer()))
         self.create_cluster('hooked', 1)
         path = self.file(HOOKED.format(url=server.url), 'hooked.yaml')
-        self.succeed('policy', 'create', 'told', '--spec', path)
-        self.call_and_wait('cluster', 'policy', 'attach', 'hooked', 'told')
+        self.succeed('policy', 'create', 'notified', '--spec', path)
+        self.call_and_wait('cluster', 'policy', 'attach', 'hooked', 'notified')
         scaled = self.rows('cluster', 'scale', 'in', 'hooked')
         server.wait_until_received()
         token = json.loads(server.received[0].body)['lifecycle_action_token']
@@ -144,11 +144,11 @@ class ClusterLifecycleTest(RealClusterCase):
         self.assertEqual(
             ('SUCCEEDED', {}), (ended['Status'], self.node_statuses('hooked'))
         )
-        code, _, said = self.call(
+        code, _, message = self.call(
             *('cluster', 'lifecycle', 'complete', 'hooked', token)
         )
         self.assertNotEqual(0, code)
-        self.assertIn('waits for no lifecycle hook', said)
+        self.assertIn('waits for no lifecycle hook', message)
 
 
 class PoliciesReceiversAndActionsTest(RealClusterCase):
@@ -159,7 +159,7 @@ class PoliciesReceiversAndActionsTest(RealClusterCase):
         path = self.file(DELETION, 'deletion.yaml')
         made = self.rows('policy', 'create', 'oldest', '--spec', path)
 
-        attached, said = self.call_and_wait(
+        attached, messages = self.call_and_wait(
             'cluster', 'policy', 'attach', 'ruled', 'oldest'
         )
         self.call_and_wait(
@@ -173,16 +173,16 @@ class PoliciesReceiversAndActionsTest(RealClusterCase):
         )
         self.succeed('policy', 'delete', 'oldest')
 
-        self.assertEqual((0, 0), (attached, detached), said)
+        self.assertEqual((0, 0), (attached, detached), messages)
         self.assertEqual('senlin.policy.deletion-1.1', made['Type'])
         self.assertEqual(('oldest', False), (listed['Policy Name'], listed['Enabled']))
         self.assertEqual(400, bound['Priority'])
         self.assertEqual(1, refused[0])
 
     def test_receivers_actions_and_events_are_shown(self):
-        cluster = self.create_cluster('told', 1)
+        cluster = self.create_cluster('notified', 1)
         made = self.rows(
-            *('receiver', 'create', 'more', '--cluster', 'told'),
+            *('receiver', 'create', 'more', '--cluster', 'notified'),
             *('--action', 'CLUSTER_SCALE_OUT', '--param', 'count=2'),
         )
         changed = self.rows('receiver', 'update', 'more', '--param', 'count=1')
@@ -197,7 +197,7 @@ class PoliciesReceiversAndActionsTest(RealClusterCase):
         (create,) = (row for row in rows if row['Action'] == 'CLUSTER_CREATE')
         shown = self.rows('cluster', 'action', 'show', create['ID'])
         again = self.fail('cluster', 'action', 'signal', create['ID'], 'CANCEL')
-        events = self.rows('cluster', 'event', 'list', '--cluster', 'told')
+        events = self.rows('cluster', 'event', 'list', '--cluster', 'notified')
 
         self.assertEqual(
             ['CLUSTER_CREATE', 'NODE_CREATE'], sorted(row['Action'] for row in rows)
@@ -246,11 +246,13 @@ class PoliciesReceiversAndActionsTest(RealClusterCase):
 
     def test_failures_and_errors_of_the_api_are_reported(self):
         self.succeed('profile', 'create', 'broken', '--spec', self.file(BROKEN))
-        code, said = self.call_and_wait('node', 'create', 'bad', '--profile', 'broken')
+        code, messages = self.call_and_wait(
+            'node', 'create', 'bad', '--profile', 'broken'
+        )
 
         self.assertEqual(1, code)
-        self.assertIn('watcherlite: the action node_create_', said)
-        self.assertIn(' is FAILED: ', said)
+        self.assertIn('watcherlite: the action node_create_', messages)
+        self.assertIn(' is FAILED: ', messages)
         path = self.file('type: no.such.thing\nversion: "1.0"\nproperties: {}\n')
 
         self.assertEqual(

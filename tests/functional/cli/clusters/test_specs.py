@@ -59,7 +59,7 @@ class ProfilesAndPoliciesTest(ClusterCase):
         )
 
     def test_an_invalid_spec_file_is_rejected_without_a_request(self):
-        for text, said in (
+        for text, expected in (
             ('- a\n', 'is not a spec'),
             ('a: [\n', 'neither YAML nor JSON'),
             ('a: 1\na: 2\n', 'a'),
@@ -69,7 +69,7 @@ class ProfilesAndPoliciesTest(ClusterCase):
             code, message = self.fail('profile', 'create', 'x', '--spec', path)
 
             self.assertEqual(2, code)
-            self.assertIn(said, message)
+            self.assertIn(expected, message)
         self.assertEqual(2, self.fail('policy', 'create', 'x', '--spec', 'no')[0])
         given = io.TextIOWrapper(io.BytesIO(b'[]'))
         self.useFixture(fixtures.MonkeyPatch('sys.stdin', given))

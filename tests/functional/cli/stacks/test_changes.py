@@ -165,7 +165,7 @@ class StackCreateTest(ModifyingStackCase):
         words = ('stack', 'create', 'web', '-t')
         twice = self.file('a: 1\na: 2\n', 'twice.yaml')
 
-        for argv, said in (
+        for argv, expected in (
             ([twice], f'{twice}:2: '),
             ([f'{self.home}/none'], f'the template {self.home}/none does not exist'),
             ([self.template, '--parameter', 'x'], "'x' is not of the form NAME=VALUE"),
@@ -175,7 +175,7 @@ class StackCreateTest(ModifyingStackCase):
             code, message = self.fail(*words, *argv)
 
             self.assertEqual(2, code)
-            self.assertIn(said, message)
+            self.assertIn(expected, message)
         # Before the command it is the timeout of the connection.
         code, message = self.fail(
             *('--timeout', '0', *words, self.template, '--timeout', '7')
@@ -309,7 +309,7 @@ class StackUpdateTest(ModifyingStackCase):
         )
 
     def test_usage_errors_of_update_send_no_request(self):
-        for argv, said in (
+        for argv, message in (
             ([], 'specify -t TEMPLATE, --existing, or both'),
             (
                 ['-t', self.template, '--clear-parameter', 'a'],
@@ -318,7 +318,7 @@ class StackUpdateTest(ModifyingStackCase):
             (['--existing', '--show-nested'], '--show-nested requires --dry-run'),
         ):
             self.assertEqual(
-                (2, f'{said} (see `watcherlite stack update --help`)'),
+                (2, f'{message} (see `watcherlite stack update --help`)'),
                 self.fail('stack', 'update', 'web', *argv),
             )
         self.assertEqual([], self.take_requests())

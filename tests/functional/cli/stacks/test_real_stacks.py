@@ -12,7 +12,7 @@ resources:
     properties: {value: {get_param: value}}
   keep: {type: OS::Heat::RandomString}
 outputs:
-  said: {description: What it says., value: {get_attr: [change, output]}}
+  greeting: {description: The greeting., value: {get_attr: [change, output]}}
 """
 SLOW = """\
 heat_template_version: 2021-04-16
@@ -31,7 +31,7 @@ resources:
     type: My::Inner
     properties: {value: {get_file: text}}
 outputs:
-  said: {value: {get_attr: [inner, said]}}
+  greeting: {value: {get_attr: [inner, greeting]}}
 """
 #: The maximum number of polls of a stack.
 MAX_POLLS = 500
@@ -73,7 +73,7 @@ class StackLifecycleTest(RealStackCase):
         made = self.create_stack('life', '--parameter', 'value=hi', '--tags', 'blue')
         before = self.resource_states('life')
         listed = self.rows('stack', 'list', '--tags', 'blue')
-        said = self.rows('stack', 'output', 'show', 'life', 'said')
+        output = self.rows('stack', 'output', 'show', 'life', 'greeting')
         updated = self.call_and_wait(
             *('stack', 'update', 'life', '--existing', '--parameter', 'value=bye')
         )
@@ -82,7 +82,7 @@ class StackLifecycleTest(RealStackCase):
 
         self.assertEqual('CREATE_COMPLETE', made['Stack Status'])
         self.assertEqual([made['ID']], [row['ID'] for row in listed])
-        self.assertEqual('hi', said['Output Value'])
+        self.assertEqual('hi', output['Output Value'])
         self.assertEqual(
             (0, 'life UPDATE_COMPLETE Stack UPDATE completed successfully'), updated
         )
@@ -101,12 +101,12 @@ class StackLifecycleTest(RealStackCase):
         )
 
         self.create_stack('outer', '-e', environment, template=OUTER)
-        said = self.rows('stack', 'output', 'list', 'outer', '--long')
+        outputs = self.rows('stack', 'output', 'list', 'outer', '--long')
         rows = self.rows('stack', 'resource', 'list', 'outer', '-n', '2')
         nested = self.rows('stack', 'list', '--nested')
         events = self.rows('stack', 'event', 'list', 'outer', '--nested-depth', '2')
 
-        self.assertEqual(['from a file'], [row['Output Value'] for row in said])
+        self.assertEqual(['from a file'], [row['Output Value'] for row in outputs])
         self.assertEqual(
             {'inner', 'change', 'keep'}, {row['Resource Name'] for row in rows}
         )

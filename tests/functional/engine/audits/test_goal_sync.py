@@ -52,7 +52,7 @@ class CatalogueTest(AuditCase):
         plugins = loader.Plugins.of(
             goals={'dummy': newer}, strategies={'dummy': strategy(display_name='Best')}
         )
-        told = world.events()
+        events = world.events()
         goal_sync.sync(world.store, plugins, self.clock)
         goal = world.store.find_goal('dummy').goal
         self.assertEqual(('Better', audit.goal_id), (goal.display_name, goal.id))
@@ -63,7 +63,7 @@ class CatalogueTest(AuditCase):
                 world.store.find_strategy('dummy').strategy.id,
             ),
         )
-        self.assertEqual((audit, told), (world.reload(audit), world.events()))
+        self.assertEqual((audit, events), (world.reload(audit), world.events()))
         # Plugins that are not installed here may be installed elsewhere.
         self.assertEqual(
             'Actuator', world.store.find_strategy('actuator').strategy.display_name

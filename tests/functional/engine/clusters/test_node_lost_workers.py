@@ -33,10 +33,12 @@ class LostCase(ClusterCase):
     def create_world(self, **members):
         outside = Dying()
         kind = machine(outside, **members)
-        world = self.create_cluster_world(handlers={'Mortal': kind}, lease=1000)
-        outside.kill = lambda: world._mortals[world.workers[0].record.uuid].die()
+        world = self.create_cluster_world(handlers={'Killing': kind}, lease=1000)
+        outside.kill = lambda: world._killable_stores[
+            world.workers[0].record.uuid
+        ].die()
         world.outside = outside
-        return world, world.insert_node(world.profile(type_='mortal'), 'n')
+        return world, world.insert_node(world.profile(type_='killing'), 'n')
 
     def lose_worker_during(self, world, node, at, action_type, inputs=None):
         """Request an action; kill its worker at a call; let another continue."""
@@ -140,7 +142,7 @@ class TestLostWorkers(LostCase):
 
         world, _ = self.create_world(create=create, find=find, idempotent=False)
         gate = self.create_gate_at(world, 'check', 'first')
-        profile = world.profile(type_='mortal')
+        profile = world.profile(type_='killing')
         node = world.insert_node(profile, 'first', physical_id='y', status='ACTIVE')
         world.worker()
         held = world.request_action('NODE_CHECK', node)

@@ -206,8 +206,12 @@ class TestEvents(ReadingCase):
     def stack_events(self, depth: int = 0, **keys: Any) -> list[tuple[str, str, str]]:
         query = EventQuery(**{'descending': False, **keys})
         return [
-            (told.stack.name, told.resource['name'], told.stored.event.new_status or '')
-            for told in self.reading.events(self.stack, query, depth)
+            (
+                event.stack.name,
+                event.resource['name'],
+                event.stored.event.new_status or '',
+            )
+            for event in self.reading.events(self.stack, query, depth)
         ]
 
     def test_events_are_those_of_the_stack_to_the_requested_depth(self) -> None:

@@ -154,8 +154,8 @@ resources:
         # Errors are reported with their lines.
         self.file('inner.yaml', f'{HEAD}a: 1\na: 2\n')
         path = self.file('stack.yaml', f'{HEAD}resources: {{a: {{type: inner.yaml}}}}')
-        said = self.error_of(self.collection.template, path)
-        self.assertIn('HOME/inner.yaml:3: ', said)
+        error = self.error_of(self.collection.template, path)
+        self.assertIn('HOME/inner.yaml:3: ', error)
 
     def test_a_template_is_read_from_standard_input(self):
         self.file('motd', 'hello')

@@ -93,7 +93,7 @@ class DescribedTest(base.TestCase):
         )
 
     def test_nested_templates_are_described_to_the_requested_level(self):
-        told = {
+        described = {
             'Type': 'inner.yaml',
             'Description': '',
             'Parameters': {
@@ -113,8 +113,8 @@ class DescribedTest(base.TestCase):
         self.assertEqual(
             [
                 None,
-                {'pool': told},
-                {'pool': {**told, 'NestedParameters': {'again': told}}},
+                {'pool': described},
+                {'pool': {**described, 'NestedParameters': {'again': described}}},
             ],
             [
                 description.describe(loaded, {}, environment, files, levels).get(

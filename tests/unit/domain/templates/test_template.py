@@ -255,9 +255,9 @@ class FuzzTest(base.TestCase):
 
 class ListsTest(base.TestCase):
     def test_versions_are_listed_with_aliases(self):
-        told = versions.list_versions()
+        listed = versions.list_versions()
 
-        self.assertEqual(11, len(told))
+        self.assertEqual(11, len(listed))
         self.assertEqual(
             [
                 {
@@ -271,7 +271,7 @@ class ListsTest(base.TestCase):
                     'aliases': ['heat_template_version.wallaby'],
                 },
             ],
-            [told[0], told[-1]],
+            [listed[0], listed[-1]],
         )
 
     def test_functions_are_listed_by_version(self):
@@ -279,7 +279,10 @@ class ListsTest(base.TestCase):
 
         self.assertEqual(
             [*names, 'str_replace'],
-            [told['functions'] for told in functions.list_functions('2013-05-23')],
+            [
+                function['functions']
+                for function in functions.list_functions('2013-05-23')
+            ],
         )
         self.assertEqual(
             functions.list_functions('2013-05-23'),
@@ -287,14 +290,20 @@ class ListsTest(base.TestCase):
         )
         self.assertEqual(
             {'and', 'equals', 'not', 'or'},
-            {told['functions'] for told in functions.list_functions('2016-10-14', True)}
-            - {told['functions'] for told in functions.list_functions('2016-10-14')},
+            {
+                function['functions']
+                for function in functions.list_functions('2016-10-14', True)
+            }
+            - {
+                function['functions']
+                for function in functions.list_functions('2016-10-14')
+            },
         )
         self.assertEqual(
             [],
             [
-                told
-                for told in functions.list_functions('2021-04-16', True)
-                if not told['description'].endswith('.')
+                function
+                for function in functions.list_functions('2021-04-16', True)
+                if not function['description'].endswith('.')
             ],
         )

@@ -31,9 +31,9 @@ class OperationsCase(AuditCase):
             AuditRequest(**{'audit_type': 'ONESHOT', **keys})
         )
 
-    def assert_refused(self, error: type[Exception], said: str, **keys: Any) -> None:
+    def assert_refused(self, error: type[Exception], message: str, **keys: Any) -> None:
         raised = self.assertRaises(error, self.make, **keys)
-        self.assertIn(said, str(raised))
+        self.assertIn(message, str(raised))
         self.assertEqual([], self.world.events())
 
     def update(self, audit: Audit, **changes: Any) -> Audit:
@@ -42,11 +42,11 @@ class OperationsCase(AuditCase):
         return updated
 
     def not_updated(
-        self, audit: Audit, error: type[Exception], said: str, **changes: Any
+        self, audit: Audit, error: type[Exception], message: str, **changes: Any
     ) -> None:
         before = self.world.reload(audit), self.world.events()
         raised = self.assertRaises(error, self.world.audits.update, audit.uuid, changes)
-        self.assertIn(said, str(raised))
+        self.assertIn(message, str(raised))
         self.assertEqual(before, (self.world.reload(audit), self.world.events()))
 
     def in_state(self, state: str, **keys: Any) -> Audit:
@@ -129,7 +129,7 @@ class CreateTest(OperationsCase):
         repeated = {'audit_type': 'CONTINUOUS'}
         above = 'parameters.para1: 99 is greater than the maximum of 10.2'
         one_shot = 'of audit must not be set for ONESHOT.'
-        for said, keys in (
+        for message, keys in (
             ('Audit type DAILY could not be found', {'audit_type': 'DAILY'}),
             ("does not relate to the 'unclassified' goal", {'goal': 'unclassified'}),
             (f'Interval {one_shot}', {'interval': '5'}),
@@ -153,7 +153,7 @@ class CreateTest(OperationsCase):
             ('cannot be used', {'name': 'a\nb'}),
             ('is not a list of objects', {'scope': ['compute']}),
         ):
-            self.assert_refused(exceptions.Invalid, said, **{**dummy, **keys})
+            self.assert_refused(exceptions.Invalid, message, **{**dummy, **keys})
 
 
 class UpdateTest(OperationsCase):
@@ -256,7 +256,7 @@ class UpdateTest(OperationsCase):
         audit = self.make(goal='dummy', strategy='dummy', name='x')
         self.make(goal='dummy', name='taken')
         invalid = exceptions.Invalid
-        for error, said, changes in (
+        for error, message, changes in (
             (invalid, 'Invalid state: BOGUS', {'state': 'BOGUS'}),
             (invalid, 'Invalid state: None', {'state': None}),
             (invalid, 'hostname of an audit cannot be changed', {'hostname': 'x'}),
@@ -274,7 +274,7 @@ class UpdateTest(OperationsCase):
             (exceptions.NotFound, 'nobody', {'strategy': 'nobody'}),
             (exceptions.Conflict, '', {'name': 'taken'}),
         ):
-            self.not_updated(audit, error, said, **changes)
+            self.not_updated(audit, error, message, **changes)
 
     def test_a_new_type_before_the_first_run_reschedules_the_audit(self) -> None:
         audit = self.make(goal='dummy', name='x')

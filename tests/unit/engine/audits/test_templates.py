@@ -40,7 +40,7 @@ class TemplatesTest(AuditCase):
         )
 
     def test_invalid_requests_are_rejected(self) -> None:
-        for said, keys in (
+        for message, keys in (
             ('nothing', {'goal': 'nothing'}),
             ('nothing', {'strategy': 'nothing'}),
             ('does not relate', {'strategy': 'actuator'}),
@@ -55,7 +55,7 @@ class TemplatesTest(AuditCase):
             ('at most 255', {'description': 'd' * 256}),
         ):
             error = self.assertRaises(exceptions.Invalid, self.make, **keys)
-            self.assertIn(said, str(error))
+            self.assertIn(message, str(error))
 
     def test_an_update_without_changes_does_nothing(self) -> None:
         template = self.make()

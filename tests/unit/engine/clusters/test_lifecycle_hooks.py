@@ -23,9 +23,13 @@ INPUTS = {
 class BeforeTest(base.TestCase):
     def test_the_timeout_of_the_action_exceeds_that_of_the_hook(self):
         node = make_node(1, None, physical_id='x')
-        said = {'type': 'webhook', 'params': {'url': 'http://h/'}, 'timeout': 7200}
+        definition = {
+            'type': 'webhook',
+            'params': {'url': 'http://h/'},
+            'timeout': 7200,
+        }
 
-        hook = hook_action({'hooks': said}, node, 'c', grace_period=1800)
+        hook = hook_action({'hooks': definition}, node, 'c', grace_period=1800)
 
         self.assertGreater(hook.timeout, 9000)
         self.assertEqual(

@@ -214,14 +214,14 @@ class TestSchemas(TypesCase):
             ('reboot', {'delay': 1, 'type': 'X'}, 'params.type: "X" is none of'),
         ):  # fmt: skip
             with self.subTest(operation=operation, given=given):
-                said = self.refusal(
+                error = self.refusal(
                     exceptions.Invalid,
                     profile_types.operation_parameters,
                     Server,
                     operation,
                     given,
                 )
-                self.assertIn(text, said)
+                self.assertIn(text, error)
 
 
 class TestSpecs(TypesCase):
@@ -255,8 +255,8 @@ class TestSpecs(TypesCase):
             (self.spec(flavor='s', port=22), 'port 22 is not allowed here'),
         ):
             with self.subTest(spec=spec):
-                said = self.refusal(exceptions.Invalid, self.types.check, spec)
-                self.assertIn(text, said)
+                error = self.refusal(exceptions.Invalid, self.types.check, spec)
+                self.assertIn(text, error)
 
     def test_placeholders_are_replaced_by_values_of_the_node(self):
         spec = self.spec(flavor='s', port='80%index%')

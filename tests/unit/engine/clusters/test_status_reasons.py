@@ -48,9 +48,9 @@ class TestStatusReason(TestCase):
         )
 
     def test_a_policy_that_was_already_attached_has_its_own_reason(self) -> None:
-        said = {'reason': 'Policy already attached.'}
+        outputs = {'reason': 'Policy already attached.'}
 
-        shown = status_reason(of('CLUSTER_ATTACH_POLICY', 'SUCCEEDED', outputs=said))
+        shown = status_reason(of('CLUSTER_ATTACH_POLICY', 'SUCCEEDED', outputs=outputs))
 
         self.assertEqual('Policy already attached.', shown)
 

@@ -51,8 +51,8 @@ class HAProxyTest(base.TestCase):
     def applied(
         self, *members: dict[str, Any], driver: HAProxy | None = None, **properties: Any
     ) -> Any:
-        said = {'vip': {'protocol_port': 8000}, **properties}
-        whole = fitted(LoadBalance(), **said)
+        spec = {'vip': {'protocol_port': 8000}, **properties}
+        whole = fitted(LoadBalance(), **spec)
         return (driver or self.driver()).apply('lb1', whole, members)
 
     def refusal(self, *members: dict[str, Any], **values: Any) -> str:
@@ -78,9 +78,9 @@ class HAProxyTest(base.TestCase):
         return sorted(path.name for path in self.directory.iterdir())
 
     def test_a_file_is_written_checked_and_loaded(self) -> None:
-        told = self.applied(MEMBER, OTHER)
+        commands = self.applied(MEMBER, OTHER)
 
-        self.assertEqual({'vip_address': '127.0.0.1'}, told)
+        self.assertEqual({'vip_address': '127.0.0.1'}, commands)
         self.assertEqual(
             '# Written by watcherlite: what is changed here is lost.\n'
             'frontend lb1\n'

@@ -13,19 +13,20 @@ KEPT = {'servergroup_id': 'g', 'inherited_group': True, 'policies': 'anti-affini
 class AffinityTest(PolicyCase):
     """Groups and placements."""
 
-    def attach(self, said: dict[str, Any], **properties: Any) -> Any:
+    def attach(self, properties_of_policy: dict[str, Any], **properties: Any) -> Any:
         made = profile(1, **properties)
         context = self.context(
-            *(Affinity(), 'CLUSTER_ATTACH_POLICY', said), profiles=[made]
+            *(Affinity(), 'CLUSTER_ATTACH_POLICY', properties_of_policy),
+            profiles=[made],
         )
         return Affinity().attach(context)
 
     def decide(
-        self, said: dict[str, Any], action_type: str = OUT, **values: Any
+        self, properties: dict[str, Any], action_type: str = OUT, **values: Any
     ) -> Any:
         data = dict(values.pop('data', {}))
         context = self.context(
-            Affinity(), action_type, said, binding_data=KEPT, **values
+            Affinity(), action_type, properties, binding_data=KEPT, **values
         )
         Affinity().pre_op(context, data)
         return data

@@ -50,9 +50,9 @@ class BatchTest(PolicyCase):
             make_node(3, at(3)),
         ]
         data: dict[str, Any] = {}
-        said = {'max_batch_size': 1}
+        properties = {'max_batch_size': 1}
 
-        Batch().pre_op(self.context(Batch(), UPDATE, said, nodes=mixed), data)
+        Batch().pre_op(self.context(Batch(), UPDATE, properties, nodes=mixed), data)
 
         self.assertEqual([uuids(2), uuids(1), uuids(3)], data['update']['plan'])
 

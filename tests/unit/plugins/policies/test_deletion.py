@@ -34,23 +34,25 @@ class DeletionTest(PolicyCase):
     ) -> dict[str, Any]:
         found = dict(data or {})
         given = {'nodes': nodes(5), **values}
-        said = {'criteria': 'OLDEST_FIRST', **(properties or {})}
-        Deletion().pre_op(self.context(Deletion(), action_type, said, **given), found)
+        all_properties = {'criteria': 'OLDEST_FIRST', **(properties or {})}
+        Deletion().pre_op(
+            self.context(Deletion(), action_type, all_properties, **given), found
+        )
         return found
 
     def removed_nodes(self, *args: Any, **values: Any) -> list[str]:
         return self.decide(*args, **values)['deletion']['candidates']
 
     def test_a_decision_names_the_candidates_and_the_options(self) -> None:
-        said = {
+        options = {
             'destroy_after_deletion': False,
             'grace_period': 5,
             'reduce_desired_capacity': False,
         }
 
         self.assertEqual(
-            {'deletion': {'count': 2, 'candidates': uuids(1, 2), **said}},
-            self.decide(data={'deletion': {'count': 2}}, properties=said),
+            {'deletion': {'count': 2, 'candidates': uuids(1, 2), **options}},
+            self.decide(data={'deletion': {'count': 2}}, properties=options),
         )
 
     def test_the_count_of_the_request_applies(self) -> None:
@@ -118,8 +120,8 @@ class DeletionTest(PolicyCase):
             # There are fewer nodes than the decision requires.
             ({'regions': {'a': 0, 'b': 0, 'c': 2}}, (1, 2)),
         ):
-            said = {'deletion': {'count': 2, **decided}}
-            self.assertEqual(uuids(*gone), self.removed_nodes(data=said, nodes=spread))
+            data = {'deletion': {'count': 2, **decided}}
+            self.assertEqual(uuids(*gone), self.removed_nodes(data=data, nodes=spread))
 
     def test_named_nodes_are_removed_or_deleted_by_the_request(self) -> None:
         for destroys in (True, False):

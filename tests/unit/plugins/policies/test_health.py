@@ -26,7 +26,7 @@ class HealthTest(PolicyCase):
     """The stored data, the decisions and the rejections of the policy."""
 
     def test_the_binding_stores_the_check_settings(self) -> None:
-        said = {
+        properties = {
             **detection(
                 {'type': 'LIFECYCLE_EVENTS'},
                 {'type': 'NODE_STATUS_POLLING', 'options': {'poll_url': 'unused'}},
@@ -38,7 +38,7 @@ class HealthTest(PolicyCase):
 
         kept = Health().attach(
             self.context(
-                *(Health(), 'CLUSTER_ATTACH_POLICY', said), operations=['reboot']
+                *(Health(), 'CLUSTER_ATTACH_POLICY', properties), operations=['reboot']
             )
         )
 
@@ -67,9 +67,9 @@ class HealthTest(PolicyCase):
     def test_an_unsupported_recovery_is_rejected(self) -> None:
         def attach(name: str) -> None:
             polled = detection({'type': 'NODE_STATUS_POLLING'})
-            said = {**polled, 'recovery': {'actions': [{'name': name}]}}
+            properties = {**polled, 'recovery': {'actions': [{'name': name}]}}
             context = self.context(
-                *(Health(), 'CLUSTER_ATTACH_POLICY', said), operations=['reboot']
+                *(Health(), 'CLUSTER_ATTACH_POLICY', properties), operations=['reboot']
             )
             Health().attach(context)
 
@@ -83,7 +83,7 @@ class HealthTest(PolicyCase):
         )
 
     def test_a_recovery_gets_its_options(self) -> None:
-        said = {
+        properties = {
             **detection({'type': 'NODE_STATUS_POLLING'}),
             'recovery': {
                 'actions': [{'name': 'REBUILD', 'params': {'a': 1}}],
@@ -92,7 +92,7 @@ class HealthTest(PolicyCase):
         }
         data: dict[str, Any] = {}
 
-        Health().pre_op(self.context(Health(), 'CLUSTER_RECOVER', said), data)
+        Health().pre_op(self.context(Health(), 'CLUSTER_RECOVER', properties), data)
 
         self.assertEqual(
             {

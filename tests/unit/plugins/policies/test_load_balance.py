@@ -28,7 +28,7 @@ class Balancer(LoadBalancer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: list[Any] = []
+        self.calls: list[Any] = []
         self.meanwhile: list[Any] = []
 
     def apply(
@@ -37,14 +37,14 @@ class Balancer(LoadBalancer):
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
     ) -> Mapping[str, Any]:
-        self.told.append([member['name'] for member in members])
+        self.calls.append([member['name'] for member in members])
         if self.meanwhile:
             self.meanwhile.pop()()
         self.last = (name, list(members))
         return VIP
 
     def remove(self, name: str) -> None:
-        self.told.append(f'remove {name}')
+        self.calls.append(f'remove {name}')
 
 
 def web(index: int, member: bool = True, **values: Any) -> Node:
@@ -119,7 +119,7 @@ class LoadBalanceTest(PolicyCase):
 
         LoadBalance().detach(context)
 
-        self.assertEqual([f'remove {NAME}'], self.balancer.told)
+        self.assertEqual([f'remove {NAME}'], self.balancer.calls)
         self.assertEqual(
             ([], {'k': 'v'}), (self.members(context), context.cluster.data)
         )
@@ -132,7 +132,7 @@ class LoadBalanceTest(PolicyCase):
         three, (first,) = [web(1), web(2), web(3)], uuids(1)
         replaced: Any = {'inputs': {'candidates': {first: 'another'}}}
         grows = {'inputs': {'adjustment_type': 'CHANGE_IN_CAPACITY', 'number': 1}}
-        for action_type, there, values, before, after, told in (
+        for action_type, there, values, before, after, removed in (
             *(
                 (action_type, three, {}, deletion(1, 3), deletion(1, 3), [['n2']])
                 for action_type in (IN, 'CLUSTER_DEL_NODES', 'CLUSTER_RESIZE')
@@ -148,13 +148,15 @@ class LoadBalanceTest(PolicyCase):
             (IN, [web(1, False), web(2)], {}, deletion(1), deletion(1), [['n2']]),
             ('CLUSTER_RESIZE', three[:1], grows, {}, {}, []),
         ):
-            self.balancer.told.clear()
+            self.balancer.calls.clear()
             context = self.run_policy(action_type, there, **values)
 
             LoadBalance().pre_op(context, before)
 
-            self.assertEqual((after, told), (before, self.balancer.told), action_type)
-            members = told[-1] if told else ['n1']
+            self.assertEqual(
+                (after, removed), (before, self.balancer.calls), action_type
+            )
+            members = removed[-1] if removed else ['n1']
             self.assertEqual(members, self.members(context))
 
     def test_new_nodes_are_added_and_unhealthy_ones_removed(self) -> None:
@@ -168,7 +170,7 @@ class LoadBalanceTest(PolicyCase):
             ('CLUSTER_SCALE_IN', failed, None, uuids(1), ['n1', 'n2']),
             ('NODE_CREATE', leaving, uuids(2)[0], [], ['n2']),
         ):
-            self.balancer.told.clear()
+            self.balancer.calls.clear()
             context = self.run_policy(action_type, nodes, node=node)
             data: dict[str, Any] = {}
             if candidates:
@@ -178,7 +180,7 @@ class LoadBalanceTest(PolicyCase):
             LoadBalance().post_op(context, data)
 
             self.assertEqual(
-                (members, [members]), (self.members(context), self.balancer.told)
+                (members, [members]), (self.members(context), self.balancer.calls)
             )
 
     def test_a_failing_driver_restores_the_members(self) -> None:
@@ -194,7 +196,7 @@ class LoadBalanceTest(PolicyCase):
 
         self.assertEqual('it cannot be reloaded', str(error))
         self.assertEqual(
-            ([['n2']], ['n1', 'n2']), (self.balancer.told, self.members(context))
+            ([['n2']], ['n1', 'n2']), (self.balancer.calls, self.members(context))
         )
 
     def test_changes_during_a_call_are_applied(self) -> None:
@@ -207,7 +209,7 @@ class LoadBalanceTest(PolicyCase):
 
         LoadBalance().post_op(context, {})
 
-        self.assertEqual([['n1', 'n2'], ['n2']], self.balancer.told)
+        self.assertEqual([['n1', 'n2'], ['n2']], self.balancer.calls)
 
     def test_addresses_and_ports_are_found_by_their_paths(self) -> None:
         for values, pool, address, port in (
@@ -250,7 +252,7 @@ class LoadBalanceTest(PolicyCase):
         self.assertEqual(['n2'], self.members(context))
 
     def test_special_characters_are_rejected(self) -> None:
-        for said in (
+        for properties in (
             {'pool': {'session_persistence': {'cookie_name': 'a b'}}},
             {'health_monitor': {'url_path': '/ \nbackend x'}},
             {'health_monitor': {'expected_codes': '200\n'}},
@@ -258,4 +260,6 @@ class LoadBalanceTest(PolicyCase):
             {'vip': {'address': '127.0.0.1 '}},
             {'pool': {'member_address': 'handler.name'}},
         ):
-            self.assertRaises(exceptions.InvalidSpec, fitted, LoadBalance(), **said)
+            self.assertRaises(
+                exceptions.InvalidSpec, fitted, LoadBalance(), **properties
+            )

@@ -22,8 +22,10 @@ class ScalingTest(PolicyCase):
         **values: Any,
     ) -> dict[str, Any]:
         found = dict(data or {})
-        said = {'event': event, 'adjustment': adjustment or {}}
-        context = self.context(Scaling(), event, said, nodes=nodes(count), **values)
+        properties = {'event': event, 'adjustment': adjustment or {}}
+        context = self.context(
+            Scaling(), event, properties, nodes=nodes(count), **values
+        )
         Scaling().pre_op(context, found)
         return found
 
@@ -79,18 +81,18 @@ class ScalingTest(PolicyCase):
             self.assertEqual(decision, self.decide(event, best, count, **small))
 
     def test_scaling_is_rejected_during_the_cooldown_of_another_action(self) -> None:
-        said, one = {'cooldown': 60}, {'creation': {'count': 1}}
+        properties, one = {'cooldown': 60}, {'creation': {'count': 1}}
         own: dict[str, Any] = {'binding_data': {'heeded': ACTION}}
         self.clock.advance(59)
 
         self.assertEqual(
             'Policy 00000000-0000-4000-8000-00000000000f cooldown is still in '
             'progress.',
-            self.refusal(OUT, said, last_op=at(0)),
+            self.refusal(OUT, properties, last_op=at(0)),
         )
-        self.assertEqual(one, self.decide(OUT, said, last_op=at(0), **own))
+        self.assertEqual(one, self.decide(OUT, properties, last_op=at(0), **own))
         self.clock.advance(1)
-        self.assertEqual(one, self.decide(OUT, said, last_op=at(0)))
+        self.assertEqual(one, self.decide(OUT, properties, last_op=at(0)))
 
     def test_the_cooldown_starts_at_the_end_of_the_action(self) -> None:
         context = self.context(Scaling(), OUT, {'event': IN}, binding_data={'x': 1})

@@ -19,12 +19,12 @@ class SpreadingTest(PolicyCase):
         self,
         policy: Policy,
         action_type: str,
-        said: dict[str, Any],
+        properties: dict[str, Any],
         data: dict[str, Any] | None = None,
         **values: Any,
     ) -> dict[str, Any]:
         found = dict(data or {})
-        policy.pre_op(self.context(policy, action_type, said, **values), found)
+        policy.pre_op(self.context(policy, action_type, properties, **values), found)
         return found
 
     def test_new_nodes_are_distributed_by_weight_and_within_caps(self) -> None:
@@ -32,7 +32,7 @@ class SpreadingTest(PolicyCase):
         there = [placed(index, region_name='a') for index in (1, 2, 3)]
         mixed = [make_node(1, at(1)), placed(2, region_name='b')]
         three = {'inputs': {'count': 3}}
-        for said, values, count, regions in (
+        for properties, values, count, regions in (
             (REGIONS, {'inputs': {'count': 6}}, 6, {'a': 4, 'b': 2}),
             # Nodes that exist count, wherever they are.
             (REGIONS, {**three, 'nodes': there}, 3, {'b': 2, 'a': 1}),
@@ -41,7 +41,7 @@ class SpreadingTest(PolicyCase):
         ):
             self.assertEqual(
                 {'creation': {'count': count, 'regions': regions}},
-                self.decide(RegionPlacement(), OUT, said, **values),
+                self.decide(RegionPlacement(), OUT, properties, **values),
             )
         error = self.assertRaises(
             exceptions.Invalid,
@@ -74,12 +74,14 @@ class SpreadingTest(PolicyCase):
             )
 
     def test_zones_and_regions_are_decided_independently(self) -> None:
-        said = {'zones': [{'name': 'x'}, {'name': 'y'}, {'name': 'z', 'weight': 0}]}
+        properties = {
+            'zones': [{'name': 'x'}, {'name': 'y'}, {'name': 'z', 'weight': 0}]
+        }
         decided = {'creation': {'count': 3, 'regions': {'a': 3}}}
 
         self.assertEqual(
             {'creation': {'count': 3, 'regions': {'a': 3}, 'zones': {'x': 2, 'y': 1}}},
-            self.decide(ZonePlacement(), OUT, said, decided),
+            self.decide(ZonePlacement(), OUT, properties, decided),
         )
 
     def test_a_resize_in_either_direction_gets_a_decision(self) -> None:
@@ -99,9 +101,9 @@ class SpreadingTest(PolicyCase):
     def test_a_single_new_node_gets_its_place(self) -> None:
         there = [placed(1, region_name='a'), make_node(2, None, data={'k': 'v'})]
         (alone,) = uuids(2)
-        said = {'regions': [{'name': 'a'}, {'name': 'b'}]}
+        properties = {'regions': [{'name': 'a'}, {'name': 'b'}]}
         context = self.context(
-            *(RegionPlacement(), 'NODE_CREATE', said), nodes=there, node=alone
+            *(RegionPlacement(), 'NODE_CREATE', properties), nodes=there, node=alone
         )
         data: dict[str, Any] = {}
 

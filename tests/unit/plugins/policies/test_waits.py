@@ -20,8 +20,8 @@ def scaling(seconds: int) -> dict[str, Any]:
 
 
 def hooks(seconds: int) -> dict[str, Any]:
-    told = {'type': 'webhook', 'params': {'url': URL}, 'timeout': seconds}
-    return {'hooks': told}
+    hook = {'type': 'webhook', 'params': {'url': URL}, 'timeout': seconds}
+    return {'hooks': hook}
 
 
 def polling(seconds: int) -> dict[str, Any]:
@@ -36,15 +36,15 @@ def detection(name: str, seconds: int) -> dict[str, Any]:
 
 
 def recovery(seconds: int) -> dict[str, Any]:
-    said = detection('interval', 60)
-    return {**said, 'recovery': {'node_delete_timeout': seconds}}
+    properties = detection('interval', 60)
+    return {**properties, 'recovery': {'node_delete_timeout': seconds}}
 
 
 class WaitsTest(base.TestCase):
     """Delays that exceed the range of a clock are rejected."""
 
     def test_delays_beyond_a_year_are_rejected(self) -> None:
-        told: list[tuple[Policy, Any]] = [
+        invalid: list[tuple[Policy, Any]] = [
             (Scaling(), scaling),
             (Batch(), lambda seconds: {'pause_time': seconds}),
             (Deletion(), lambda seconds: {'grace_period': seconds}),
@@ -54,7 +54,7 @@ class WaitsTest(base.TestCase):
             (Health(), lambda seconds: detection('node_update_timeout', seconds)),
             (Health(), recovery),
         ]
-        for policy, properties in told:
+        for policy, properties in invalid:
             fitted(policy, **properties(YEAR))
             error = self.assertRaises(
                 exceptions.InvalidSpec, fitted, policy, **properties(10**15)

@@ -82,28 +82,28 @@ class Group:
         self.properties = properties.fit(handler, wanted)
         handler.validate(self.properties)
         self.actions += 1
-        said = handler.expand(self.context(), self.members)
-        self.follow(said)
+        expansion = handler.expand(self.context(), self.members)
+        self.follow(expansion)
         return self.steps
 
     def signal(self, **details: Any) -> str:
         """Signal the group; return the reason if it did nothing."""
         self.actions += 1
-        said = Expansion.of(
+        expansion = Expansion.of(
             self.handler().adjust(self.context(), self.members, details)
         )
-        self.follow(said)
-        return said.reason
+        self.follow(expansion)
+        return expansion.reason
 
-    def follow(self, said: Expansion | Sequence[Batch]) -> None:
+    def follow(self, expansion: Expansion | Sequence[Batch]) -> None:
         """Apply the batches to the members."""
-        said = Expansion.of(said)
-        self.batches = said.batches
-        if said.data is not None:
-            self.data = said.data
-        for batch in said.batches:
+        expansion = Expansion.of(expansion)
+        self.batches = expansion.batches
+        if expansion.data is not None:
+            self.data = expansion.data
+        for batch in expansion.batches:
             self._step(batch)
-        if said.batches:
+        if expansion.batches:
             remembered = self.handler().remember(self.context())
             self.data = self.data if remembered is None else remembered
 

@@ -188,9 +188,9 @@ class AutoScalingGroupTest(base.TestCase):
         self.update(cooldown=60)
         details = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 1}
         context = self.group.context()
-        said = AutoScalingGroup().adjust(context, self.group.members, details)
+        result = AutoScalingGroup().adjust(context, self.group.members, details)
         # Its stack fails, so nothing is stored.
-        self.group.data = said.data or {}
+        self.group.data = result.data or {}
         self.assertEqual((3, ''), self.signal())
         scaled = self.group.time
         until = scaled + datetime.timedelta(seconds=60)

@@ -67,9 +67,9 @@ class TestTestResource(base.TestCase):
         until = context.now() + datetime.timedelta(seconds=9)
         token = {'until': until.isoformat()}
 
-        said = TestResource().poll(context, 'delete', token)
+        result = TestResource().poll(context, 'delete', token)
 
-        self.assertEqual(ResourceInProgress(token, 9.0), said)
+        self.assertEqual(ResourceInProgress(token, 9.0), result)
 
     def test_a_failed_resource_can_be_deleted(self):
         run, created = self.create(fail=True, wait_secs=2)

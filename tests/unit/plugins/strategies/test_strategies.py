@@ -100,10 +100,10 @@ class StrategiesTest(base.TestCase):
     def test_actuator_proposes_the_given_actions_and_their_parents(self) -> None:
         nop = {'action_type': 'nop', 'input_parameters': {}}
         migrate = {**nop, 'action_type': 'migrate', 'resource_id': 'a-uuid'}
-        said = {**nop, 'input_parameters': {'message': 'x'}}
+        action = {**nop, 'input_parameters': {'message': 'x'}}
         for actions, planner, proposed in (
             (
-                *([said, migrate], None),
+                *([action, migrate], None),
                 [
                     ('nop-1', 'nop', {'message': 'x'}, ()),
                     ('migrate-1', 'migrate', {'resource_id': 'a-uuid'}, ()),
@@ -128,7 +128,7 @@ class StrategiesTest(base.TestCase):
             )
 
     def test_parameters_that_do_not_fit_are_refused(self) -> None:
-        for name, parameters, said in (
+        for name, parameters, message in (
             ('dummy', {'para1': 0.5}, 'less than the minimum of 1.0'),
             ('dummy', {'para3': 1}, 'Audit parameter para3 are not allowed'),
             ('actuator', {}, 'parameters.actions: is required'),
@@ -142,4 +142,4 @@ class StrategiesTest(base.TestCase):
             error = self.assertRaises(
                 exceptions.InvalidInput, self.solve, name, **parameters
             )
-            self.assertIn(said, str(error))
+            self.assertIn(message, str(error))

@@ -37,7 +37,7 @@ class TestPlanEventStream(HandlerCase):
         chunks += answer.stream
 
         self.assertEqual((BEGIN, END), (chunks[0], chunks[-1]))
-        told = [
+        received = [
             json.loads(line.removeprefix('data: '))
             for line in b''.join(chunks[1:-1]).decode().splitlines()
             if line.startswith('data: ')
@@ -52,7 +52,10 @@ class TestPlanEventStream(HandlerCase):
                 ('action', 'ONGOING', 'SUCCEEDED'),
                 ('action_plan', 'ONGOING', 'SUCCEEDED'),
             ],
-            [(each['subject'], each['old_state'], each['new_state']) for each in told],
+            [
+                (each['subject'], each['old_state'], each['new_state'])
+                for each in received
+            ],
         )
         self.assertEqual(0, streams.open)
 

@@ -112,10 +112,10 @@ class TestCheck(HostsCase):
 
         self.outside.fails.clear()
         self.unseen = 2
-        told = []
+        resource_states = []
         for _ in range(3):
             world.act(stack, states.CHECK)
-            told.append(world.resource(stack, 'a').state)
+            resource_states.append(world.resource(stack, 'a').state)
 
         self.assertEqual('CHECK_FAILED', failed.name)
         unknown = (
@@ -124,7 +124,7 @@ class TestCheck(HostsCase):
         )
         self.assertEqual(
             [unknown, unknown, ('state changed', 'CHECK_COMPLETE')],
-            [(state.reason, state.name) for state in told],
+            [(state.reason, state.name) for state in resource_states],
         )
 
     def test_an_inconclusive_check_changes_only_the_reason(self):

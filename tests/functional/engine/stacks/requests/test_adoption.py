@@ -38,8 +38,8 @@ class Slow(ResourceHandler):
         return ResourceInProgress('again', 0.0)
 
     def poll(self, context: Any, operation: str, token: Any) -> Any:
-        said = f'{operation} {context.physical_id} {context.data.get("kept")}'
-        return Ready(attributes={**context.attributes, 'said': said})
+        text = f'{operation} {context.physical_id} {context.data.get("kept")}'
+        return Ready(attributes={**context.attributes, 'calls': text})
 
     def delete(self, context: Any) -> Any:
         return None
@@ -106,7 +106,7 @@ class TestAdoption(AdoptingCase):
         self.assertEqual(
             (
                 {'size': 1},
-                {'seen': 1, 'said': 'check slow-1 here'},
+                {'seen': 1, 'calls': 'check slow-1 here'},
                 {'kept': 'here'},
                 'ref-slow-1',
             ),
@@ -261,9 +261,9 @@ class TestRecord(AdoptingCase):
             ),
         ):
             with self.subTest(name=name):
-                told = self.refusal(data, tenant)
-                self.assertIn(text, told)
-                self.assertNotIn(str(mine), told)
+                error = self.refusal(data, tenant)
+                self.assertIn(text, error)
+                self.assertNotIn(str(mine), error)
         self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
         self.assertEqual({'value': 'mine', 'wait': 0}, self.outside.things[mine or ''])
 
@@ -395,6 +395,6 @@ class TestExternal(AdoptingCase):
 
         row = self.world.resource(stack, 'a')
         self.assertEqual(
-            ('ADOPT_COMPLETE', 'far', {'said': 'check far None'}, 'ref-far'),
+            ('ADOPT_COMPLETE', 'far', {'calls': 'check far None'}, 'ref-far'),
             (row.state.name, row.physical_id, row.attributes, row.reference),
         )

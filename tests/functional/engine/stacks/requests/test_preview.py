@@ -190,16 +190,16 @@ class TestUpdate(StackWorldCase):
             'a': res(value='x', fixed='y'),
             'g': res('Group', count=3, value='v'),
         }
-        told = self.preview(changed, nested=True)
+        preview = self.preview(changed, nested=True)
         before = self.world.ids(self.stack)
 
         self.world.change(self.stack, changed, files=FILES)
 
         after = self.world.ids(self.stack)
         replaced = [name for name in before if before[name] != after[name]]
-        self.assertEqual([('', name) for name in replaced], told['replaced'])
+        self.assertEqual([('', name) for name in replaced], preview['replaced'])
         self.assertEqual(
             [('g', name) for name in ('m0', 'm1')],
-            [pair for pair in told['updated'] if pair[0] == 'g'],
+            [pair for pair in preview['updated'] if pair[0] == 'g'],
         )
         self.assertEqual(['m0', 'm1'], sorted(self.world.outside.of('update')[-2:]))

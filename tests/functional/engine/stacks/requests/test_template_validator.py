@@ -23,8 +23,8 @@ class TestRuntime(CheckingCase):
             world.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': count})
             world.wait_until_settled(stack)
 
-        told = world.states(world.nested(stack, 'k'))
-        self.assertEqual(['m0', 'm1', 'm2'], sorted(told))
+        states = world.states(world.nested(stack, 'k'))
+        self.assertEqual(['m0', 'm1', 'm2'], sorted(states))
         self.assertEqual('CREATE_COMPLETE', world.states(stack)['k'])
         # The rejected details are not stored either.
         self.assertEqual({'count': 3}, world.resource(stack, 'k').data)
@@ -43,8 +43,8 @@ class TestRuntime(CheckingCase):
         stricter.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': 2})
         stricter.wait_until_settled(stack)
 
-        told = stricter.states(stricter.nested(stack, 'k'))
-        self.assertEqual(['m0', 'm1'], sorted(told))
+        states = stricter.states(stricter.nested(stack, 'k'))
+        self.assertEqual(['m0', 'm1'], sorted(states))
 
     def test_a_signal_does_not_exceed_the_nesting_depth(self) -> None:
         class Digger(Group):

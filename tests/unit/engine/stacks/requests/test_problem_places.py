@@ -124,7 +124,7 @@ class TestLines(CheckingCase):
             ],
             sorted(
                 (': '.join(text.split(': ')[:2]) for text in found),
-                key=lambda told: int(told.split(':')[1]),
+                key=lambda problem: int(problem.split(':')[1]),
             ),
             found,
         )
