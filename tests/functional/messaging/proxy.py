@@ -27,12 +27,14 @@ class Proxy(fixtures.Fixture):
     :param context: an ssl.SSLContext for TLS with the clients
     :ivar port: its port on 127.0.0.1
     :ivar accepted: the number of connections that it accepted
+    :ivar heartbeats: the number of heartbeats that idle clients sent
     """
 
     def __init__(self, host, port, context=None):
         super().__init__()
         self.port = 0
         self.accepted = 0
+        self.heartbeats = 0
         self._target = (host, port)
         self._context = context
         self._pairs = []
@@ -112,6 +114,8 @@ class Proxy(fixtures.Fixture):
             while data := source.recv(65536):
                 if pair.frozen:
                     return
+                if source is pair.client and data == HEARTBEAT:
+                    self.heartbeats += 1
                 sink.sendall(data)
         if not pair.frozen:
             self._close(pair)

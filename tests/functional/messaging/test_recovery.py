@@ -65,7 +65,7 @@ class TestLostConnections(RecoveryTestCase):
         self.channel().queue_delete(queue=f'{self.prefix}.applier')
 
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 2)
-        self.assertEqual(2, bus.counters.connections)
+        self.assertGreaterEqual(bus.counters.connections, 2)
 
     def test_a_consumer_is_restored_after_its_queue_was_replaced(self):
         bus, commands, _ = self.worker(heartbeat=1)
@@ -75,7 +75,7 @@ class TestLostConnections(RecoveryTestCase):
         # The publisher connects only now, and declares the queue before its consumer
         # notices the deletion: RabbitMQ may then forget the consumer.
         self.send_until(lambda: bus.send_command('applier', RUN), commands, 1)
-        self.assertEqual(2, bus.counters.connections)
+        self.assertGreaterEqual(bus.counters.connections, 2)
 
 
 class TestUnreachable(RecoveryTestCase):

@@ -1,9 +1,10 @@
 """The built-in action types with the context and the signals of a worker."""
 
+import functools
 import os
 import threading
 
-from tests import base
+from tests import base, bounded
 from tests.functional.plugins.http_server import Server
 from watcherlite import exceptions
 from watcherlite.clock import SystemClock
@@ -16,8 +17,13 @@ from watcherlite.plugins.action_types.command import Command
 from watcherlite.plugins.action_types.http_request import HttpRequest
 from watcherlite.states import action as states
 
-PATIENCE = 10
 UUID = '7a6b0d9c-53c7-4d3e-9d3b-3f1f6f1c7e55'
+
+
+def pid_in(path):
+    """Return the process id that a command has written to a file, or None."""
+    text = path.read_text() if path.exists() else ''
+    return int(text) if text.endswith('\n') else None
 
 
 class TestSignals(base.TestCase):
@@ -40,7 +46,7 @@ class TestSignals(base.TestCase):
         thread.start()
 
         def end():
-            thread.join(PATIENCE)
+            thread.join(bounded.PATIENCE)
             self.assertFalse(thread.is_alive(), 'the action did not end')
             return ends[0]
 
@@ -62,19 +68,19 @@ class TestSignals(base.TestCase):
             (states.CANCEL, 60, 'Cancelled'),
             (None, 1, 'TimedOut'),
         ):
-            pids = str(self.home / outcome)
-            os.mkfifo(pids)
+            written = self.home / outcome
             context, end = self.command(
-                f'echo $$ > {pids}; exec sleep 60', timeout=timeout
+                f'echo $$ > {written}; exec sleep 60', timeout=timeout
             )
-            with open(pids) as pipe:
-                pid = int(pipe.read())
 
             if signal:
+                bounded.wait_until(functools.partial(pid_in, written))
                 context.deliver(signal)
 
             self.assertEqual(outcome, end())
-            self.assertRaises(ProcessLookupError, os.kill, pid, 0)
+            # On a busy machine the deadline is over before the command writes it.
+            if pid := pid_in(written):
+                self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
     def test_a_request_ends_with_a_cancel_and_with_its_deadline(self):
         for signal, timeout, outcome in (
