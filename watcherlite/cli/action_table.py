@@ -49,12 +49,12 @@ class StartedActions:
     :ivar omitted: their number, after the iteration
     """
 
-    def __init__(self, found: Iterable[SeenAction]) -> None:
-        self._found = found
+    def __init__(self, actions: Iterable[SeenAction]) -> None:
+        self._actions = actions
         self.omitted = 0
 
     def __iter__(self) -> Iterator[SeenAction]:
-        for action in self._found:
+        for action in self._actions:
             if action.status_message in _UNSTARTED:
                 self.omitted += 1
             else:
@@ -69,20 +69,20 @@ class StartedActions:
         return f'{self.omitted} actions were not started and are CANCELLED'
 
 
-def print_actions(found: Iterable[SeenAction], every: bool, out: Output) -> None:
+def print_actions(actions: Iterable[SeenAction], every: bool, out: Output) -> None:
     """Print the table of actions.
 
     :param every: include those cancelled before their start; otherwise they are counted
     """
-    started = StartedActions(found)
-    for line in table(found if every else started, out.has_colours):
+    started = StartedActions(actions)
+    for line in table(actions if every else started, out.has_colours):
         out.line(line)
     omitted = started.line()
     if omitted is not None:
         out.line(omitted)
 
 
-def table(found: Iterable[SeenAction], colours: bool) -> Iterator[str]:
+def table(actions: Iterable[SeenAction], colours: bool) -> Iterator[str]:
     """Yield the lines; the first rows determine the widths of the columns."""
     rows = (
         (
@@ -91,7 +91,7 @@ def table(found: Iterable[SeenAction], colours: bool) -> Iterator[str]:
             action.state,
             one_line(action.status_message or ''),
         )
-        for action in found
+        for action in actions
     )
     first = list(itertools.islice(rows, PAGE))
     if not first:

@@ -91,9 +91,9 @@ def properties(schema: Any) -> str:
     return json.dumps(found, indent=2) if found else ''
 
 
-def indicators(found: Any) -> str:
+def indicators(items: Any) -> str:
     """Return efficacy indicators, one per line: `released_nodes: 50.00 %`."""
-    return '\n'.join(_indicator(one) for one in found if isinstance(one, dict))
+    return '\n'.join(_indicator(one) for one in items if isinstance(one, dict))
 
 
 def _indicator(one: Row) -> str:
@@ -103,10 +103,10 @@ def _indicator(one: Row) -> str:
     return f'{one.get("name")}: {value}{f" {unit}" if unit else ""}'
 
 
-def specification(found: Any) -> str:
+def specification(items: Any) -> str:
     """Return the indicators of a goal, one per line."""
     lines = []
-    for one in found if isinstance(found, list) else []:
+    for one in items if isinstance(items, list) else []:
         unit = f' ({one["unit"]})' if one.get('unit') else ''
         lines.append(
             f'{one.get("name")}{unit}: {one.get("description") or ""}'.rstrip()
@@ -114,19 +114,19 @@ def specification(found: Any) -> str:
     return '\n'.join(lines)
 
 
-def format_requirements(found: Any) -> str:
+def format_requirements(items: Any) -> str:
     """Return the requirements of a strategy and their states, one per line."""
-    if not isinstance(found, list):
-        return str(found)
-    pairs = [pair for one in found if isinstance(one, dict) for pair in one.items()]
+    if not isinstance(items, list):
+        return str(items)
+    pairs = [pair for one in items if isinstance(one, dict) for pair in one.items()]
     return '\n'.join(f'{name}: {state}' for name, state in pairs)
 
 
-def outputs(found: Any) -> str:
+def outputs(items: Any) -> str:
     """Return outputs, one per line: `url: http://127.0.0.1:8000/`."""
     return '\n'.join(
         f'{one.get("output_key")}: {_value(one)}'
-        for one in found
+        for one in items
         if isinstance(one, dict)
     )
 
@@ -142,16 +142,16 @@ def format_plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, indent=2)
 
 
-def parameters(found: Any) -> str:
+def parameters(values: Any) -> str:
     """Return parameters, one per line."""
-    return '\n'.join(f'{name}: {format_plain(value)}' for name, value in found.items())
+    return '\n'.join(f'{name}: {format_plain(value)}' for name, value in values.items())
 
 
-def resources(found: Any) -> str:
+def resources(items: Any) -> str:
     """Return resources, one per line: `web (Local::Process)`."""
     return '\n'.join(
         f'{one.get("resource_name")} ({one.get("resource_type")})'
-        for one in found
+        for one in items
         if isinstance(one, dict)
     )
 

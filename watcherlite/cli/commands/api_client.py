@@ -27,11 +27,11 @@ class ApiClient:
     def __init__(self, client: 'Client') -> None:
         self._client = client
 
-    def member(self, found: Any, name: str) -> Any:
+    def member(self, body: Any, name: str) -> Any:
         """Return a member of a response; Invalid if it has no such member."""
-        if not isinstance(found, dict) or not isinstance(found.get(name), dict | list):
+        if not isinstance(body, dict) or not isinstance(body.get(name), dict | list):
             raise self.invalid_response(name)
-        return found[name]
+        return body[name]
 
     def invalid_response(self, name: str) -> exceptions.WatcherliteError:
         """Return the error for a response without a required member."""
@@ -40,10 +40,10 @@ class ApiClient:
             f'(the response has no {name}); check the endpoint'
         )
 
-    def page(self, found: Any, name: str) -> tuple[Objects, bool]:
+    def page(self, body: Any, name: str) -> tuple[Objects, bool]:
         """Return the rows of a response, and whether it links to a next page."""
-        rows = self.member(found, name)
-        return rows, any(link.get('rel') == 'next' for link in found.get('links') or ())
+        rows = self.member(body, name)
+        return rows, any(link.get('rel') == 'next' for link in body.get('links') or ())
 
 
 def pages(

@@ -276,13 +276,13 @@ class Rows(PrintedResult, Remote, lister.Lister):
         return self.columns
 
     def first_page(
-        self, found: tuple[Sequence[Row], bool], parsed: argparse.Namespace
+        self, page: tuple[Sequence[Row], bool], parsed: argparse.Namespace
     ) -> Sequence[Row]:
         """Return the rows of a list; report that there are more.
 
-        :param found: the rows, and whether there are more
+        :param page: the rows, and whether there are more
         """
-        rows, more = found
+        rows, more = page
         if more and parsed.limit is None:
             self.print_message(
                 f'only the first {len(rows)} rows are shown; --limit 0 shows all'

@@ -54,7 +54,7 @@ class Feed:
         self._wait = wait
         self._outage = Outage('API', PATIENCE, note, monotonic)
         self._last = 0
-        self._over = False
+        self._has_stopped = False
 
     def __iter__(self) -> Iterator[Event]:
         """Yield past and new events.
@@ -62,7 +62,7 @@ class Feed:
         :raises NotFound: no such plan
         :raises ApiUnavailable: the API was unavailable for too long
         """
-        while not self._over:
+        while not self._has_stopped:
             try:
                 yield from self._stream_events()
             except (exceptions.ApiUnavailable, exceptions.NotFound, exceptions.Invalid):
@@ -72,13 +72,13 @@ class Feed:
     def _stream_events(self) -> Iterator[Event]:
         pieces = self._client.stream(*self._path, after=str(self._last))
         if pieces is None:
-            self._over = True
+            self._has_stopped = True
             return
         self._outage.end()
         with contextlib.closing(pieces):
             for sent in server_sent_events.parse(pieces):
                 if sent.event == END:
-                    self._over = True
+                    self._has_stopped = True
                     return
                 yield from self._new(json.loads(sent.data))
         # The stream broke off.
@@ -98,8 +98,8 @@ class Feed:
                 self._outage.end()
             for event in page:
                 yield from self._new(event)
-            self._over = ended and not more
-            if self._over:
+            self._has_stopped = ended and not more
+            if self._has_stopped:
                 return
             if not more:
                 self._wait(POLL)

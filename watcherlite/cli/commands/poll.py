@@ -141,13 +141,13 @@ class Waiting(Remote):
         return code or self._code
 
     def last_event(
-        self, api: Any, about: Any, parsed: argparse.Namespace
+        self, api: Any, subject: Any, parsed: argparse.Namespace
     ) -> str | None:
         """Return the marker of the last event so far; None without --wait.
 
-        :param about: the object of the events, as the API needs it
+        :param subject: the object of the events, as the API needs it
         """
-        marker: str | None = api.last_event(about) if parsed.wait else None
+        marker: str | None = api.last_event(subject) if parsed.wait else None
         return marker
 
     def await_end(self, poll: Poll, interrupted: str) -> Shown | None:

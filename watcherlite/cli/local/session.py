@@ -118,7 +118,7 @@ class Session:
         self.leave = leave
         self.plan = plan
         self._lost = False
-        self._asked = False
+        self._cancel_requested = False
         self._lease = configuration.applier.lease
         self.runtime = bootstrap.Runtime(
             configuration,
@@ -172,17 +172,17 @@ class Session:
                 'this process could not renew its lease in time; other workers may '
                 'have taken over its actions'
             )
-        if self.interrupts.received is None or self._asked:
+        if self.interrupts.received is None or self._cancel_requested:
             return
         try:
             self.runtime.plans.cancel(self.plan.uuid)
         except exceptions.Conflict:
             # The plan has just ended.
-            self._asked = True
+            self._cancel_requested = True
         except (exceptions.StoreUnavailable, exceptions.StoreConflict) as error:
             progress.print_message(f'the action plan cannot be cancelled yet: {error}')
         else:
-            self._asked = True
+            self._cancel_requested = True
             progress.print_message(
                 'Cancelling: running actions are signalled to stop, no further actions '
                 'start. Interrupt again to terminate immediately.'

@@ -111,12 +111,12 @@ class Markup:
     def _location(self, line: int | None) -> tuple[int | None, str]:
         return line, self.source if line is None else f'{self.source}:{line}'
 
-    def located_lines(self, found: Iterable[tuple[Path, Path, str]]) -> list[str]:
+    def located_lines(self, problems: Iterable[tuple[Path, Path, str]]) -> list[str]:
         """Return problems as lines, in the order of the text, including its own.
 
-        :param found: the path whose line to report, the path to show, the problem
+        :param problems: the path whose line to report, the path to show, the problem
         """
-        others = list(found)
+        others = list(problems)
         places = self.locations(path for path, _, _ in others)
         whole = [
             (self._location(line), path, text) for line, path, text in self.problems

@@ -27,7 +27,7 @@ NAME_LENGTH = 255
 MAX_NUMBER = 2**31 - 1
 #: Searching for a similar name takes some 0.1 ms for each candidate: the maximum number
 #: of candidates for one document.
-_LOOKS = 10_000
+_MAX_COMPARISONS = 10_000
 _UNUSABLE = frozenset({'Cc', 'Cs', 'Zl', 'Zp'})
 
 
@@ -36,16 +36,16 @@ class Findings:
 
     def __init__(self) -> None:
         self.problems: BoundedList[tuple[Path, str]] = BoundedList()
-        self._looks = _LOOKS
+        self._comparisons_left = _MAX_COMPARISONS
 
     def add(self, path: Path, text: str) -> None:
         self.problems.append((path, text))
 
     def closest_name(self, name: object, known: Collection[str]) -> str | None:
         """Return the similar known name, or None."""
-        if not isinstance(name, str) or len(known) > self._looks:
+        if not isinstance(name, str) or len(known) > self._comparisons_left:
             return None
-        self._looks -= len(known)
+        self._comparisons_left -= len(known)
         found = difflib.get_close_matches(name, list(known), n=1)
         return found[0] if found else None
 

@@ -105,12 +105,12 @@ def check_immutable(
 
 
 def display_values(
-    template: Template, found: Mapping[str, Any], hidden: Collection[str]
+    template: Template, values: Mapping[str, Any], hidden: Collection[str]
 ) -> dict[str, str]:
     """Return values as texts for users; hidden ones are masked."""
     return {
         name: MASK if name in hidden else _text(template.parameters.get(name), value)
-        for name, value in found.items()
+        for name, value in values.items()
     }
 
 

@@ -46,11 +46,14 @@ def find_reference(
 
 
 def has_other_reference(
-    found: audits.Audit | audits.AuditTemplate,
+    earlier: audits.Audit | audits.AuditTemplate,
     locked: audits.Audit | audits.AuditTemplate,
 ) -> bool:
     """Return whether goal or strategy have changed since they were read."""
-    return (found.goal_id, found.strategy_id) != (locked.goal_id, locked.strategy_id)
+    return (earlier.goal_id, earlier.strategy_id) != (
+        locked.goal_id,
+        locked.strategy_id,
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

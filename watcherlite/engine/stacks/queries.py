@@ -190,13 +190,13 @@ class StackQueries:
         return dataclasses.replace(seen[0], description=self._description(stack, row))
 
     def attributes(
-        self, found: ResourceView, names: Iterable[str] = ()
+        self, view: ResourceView, names: Iterable[str] = ()
     ) -> dict[str, Any]:
         """Return the attributes of a resource: those of its type, and the named ones.
 
         :param names: as for get_attr: `resource.0.value` of a group
         """
-        row = found.row
+        row = view.row
         values: dict[str, Any] = {}
         try:
             handler = handlers.make_handler(self._handlers, row.handler)

@@ -1,4 +1,4 @@
-"""The tree of stacks around and inside a stack: its locks, and nested stacks."""
+"""The tree of a stack: its locks, its ancestors and its nested stacks."""
 
 import dataclasses
 import datetime
@@ -121,43 +121,43 @@ def _state_text(stack: Stack) -> str:
 
 
 def nested_definition(
-    batch: Batch, around: Definition, resource_name: str
+    batch: Batch, parent: Definition, resource_name: str
 ) -> Definition:
     """Return the definition of a nested stack.
 
-    :param around: the definition of its parent
+    :param parent: the definition of its parent
     """
     environment = batch.environment
     if environment is None:
-        environment = environments.nested(around.environment, resource_name)
+        environment = environments.nested(parent.environment, resource_name)
     return Definition(
         template=batch.template,
         environment=environment,
-        files=around.files if batch.files is None else batch.files,
+        files=parent.files if batch.files is None else batch.files,
         parameters=batch.parameters,
     )
 
 
 def new_nested_stack(
-    around: NewStack, row: NewResource, definition_id: int, now: datetime.datetime
+    parent: NewStack, row: NewResource, definition_id: int, now: datetime.datetime
 ) -> NewStack:
     """Return the stack that a resource is, before it is stored.
 
-    :param around: the stack of the resource, stored or not
+    :param parent: the stack of the resource, stored or not
     """
     return NewStack(
         uuid=events.new_uuid(),
-        name=physical_name(around, row),
-        tenant=around.tenant,
+        name=physical_name(parent, row),
+        tenant=parent.tenant,
         definition_id=definition_id,
         action=states.INIT,
         status=states.COMPLETE,
-        owner_id=around.id if isinstance(around, Stack) else None,
+        owner_id=parent.id if isinstance(parent, Stack) else None,
         owner_resource=row.name,
-        root_id=around.root_id,
-        depth=around.depth + 1,
-        timeout=around.timeout,
-        user=around.user,
-        context=around.context,
+        root_id=parent.root_id,
+        depth=parent.depth + 1,
+        timeout=parent.timeout,
+        user=parent.user,
+        context=parent.context,
         created_at=now,
     )

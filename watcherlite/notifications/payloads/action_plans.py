@@ -122,8 +122,8 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
             **change,
         }
 
-    def _document(self, found: PlanRelations) -> tuple[Encoded, Encoded | None]:
-        audit, strategy = found.audit, found.strategy
+    def _document(self, relations: PlanRelations) -> tuple[Encoded, Encoded | None]:
+        audit, strategy = relations.audit, relations.strategy
         of_audit = {
             'uuid': audit.uuid,
             'audit_type': audit.audit_type,
@@ -131,7 +131,7 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
             'parameters': masking.mask_data(audit.parameters),
             'interval': audit.interval,
             'scope': audit.scope,
-            'goal_uuid': found.goal.uuid,
+            'goal_uuid': relations.goal.uuid,
             # An audit without a strategy leaves the choice to its goal.
             'strategy_uuid': strategy.uuid if strategy and audit.strategy_id else None,
             'fault': None,
@@ -146,15 +146,15 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         )
 
 
-def _plan(found: PlanRelations) -> CachedPlan:
-    efficacy = found.plan.global_efficacy
+def _plan(relations: PlanRelations) -> CachedPlan:
+    efficacy = relations.plan.global_efficacy
     return CachedPlan(
-        uuid=found.plan.uuid,
-        audit_uuid=found.audit.uuid,
-        strategy_uuid=found.strategy.uuid if found.strategy else None,
+        uuid=relations.plan.uuid,
+        audit_uuid=relations.audit.uuid,
+        strategy_uuid=relations.strategy.uuid if relations.strategy else None,
         # The spec has room for one indicator; the API shows all of them.
         global_efficacy=encoder.encode_document(efficacy[0] if efficacy else None),
-        created_at=encoder.encode_time(found.plan.created_at),
+        created_at=encoder.encode_time(relations.plan.created_at),
     )
 
 

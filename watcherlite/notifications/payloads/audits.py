@@ -27,22 +27,22 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
 
     def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
-        self._found: Mapping[int, AuditRelations] = {}
+        self._relations: Mapping[int, AuditRelations] = {}
         self._fields: dict[int, dict[str, Any]] = {}
         self._pinned = pinned
 
     def load(self, batch: Sequence[StoredEvent]) -> None:
-        self._found = {}
+        self._relations = {}
         self._fields.clear()
         asked = {stored.event.key for stored in batch}
         if asked:
-            self._found = self._source.relations_of_audits(sorted(asked))
+            self._relations = self._source.relations_of_audits(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
         audit_id = stored.event.key
-        found = self._found.get(audit_id)
+        found = self._relations.get(audit_id)
         if found is None:
             return None
         lasting = self._fields.get(audit_id)
@@ -50,9 +50,9 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
             lasting = self._fields[audit_id] = self._constant_fields(found)
         return {**lasting, **base.change_fields(stored, matched)}
 
-    def _constant_fields(self, found: AuditRelations) -> dict[str, Any]:
+    def _constant_fields(self, relations: AuditRelations) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
-        audit, strategy = found.audit, found.strategy
+        audit, strategy = relations.audit, relations.strategy
         return {
             'uuid': audit.uuid,
             'name': audit.name,
@@ -60,10 +60,10 @@ class AuditPayloadBuilder(base.InfraOptimPayloads):
             'parameters': encoder.encode_document(masking.mask_data(audit.parameters)),
             'interval': audit.interval,
             'scope': encoder.encode_document(audit.scope),
-            'goal_uuid': found.goal.uuid,
+            'goal_uuid': relations.goal.uuid,
             'strategy_uuid': strategy.uuid if strategy else None,
             'goal': encoder.encode(
-                'GoalPayload', self._pinned, dataclasses.asdict(found.goal)
+                'GoalPayload', self._pinned, dataclasses.asdict(relations.goal)
             ),
             'strategy': base.encode_strategy(self._pinned, strategy),
             'auto_trigger': audit.auto_trigger,

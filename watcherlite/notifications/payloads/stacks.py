@@ -29,23 +29,23 @@ class StackPayloadBuilder:
 
     def __init__(self, pinned: str, source: Store) -> None:
         self._source = source
-        self._found: Mapping[int, StackAncestry] = {}
+        self._ancestry: Mapping[int, StackAncestry] = {}
         self._stacks: dict[int, dict[str, Any]] = {}
         self._terse: dict[int, Encoded] = {}
         self._pinned = pinned
 
     def load(self, batch: Sequence[StoredEvent]) -> None:
-        self._found = {}
+        self._ancestry = {}
         self._stacks.clear()
         self._terse.clear()
         asked = {stored.event.key for stored in batch}
         if asked:
-            self._found = self._source.ancestry_of_stacks(sorted(asked))
+            self._ancestry = self._source.ancestry_of_stacks(sorted(asked))
 
     def fields(
         self, stored: StoredEvent, matched: MatchedNotifications
     ) -> dict[str, Any] | None:
-        found = self._found.get(stored.event.key)
+        found = self._ancestry.get(stored.event.key)
         if found is None:
             return None
         if stored.event.subject == RESOURCE:
@@ -66,32 +66,35 @@ class StackPayloadBuilder:
         }
 
     def _resource_fields(
-        self, stored: StoredEvent, matched: MatchedNotifications, found: StackAncestry
+        self,
+        stored: StoredEvent,
+        matched: MatchedNotifications,
+        ancestry: StackAncestry,
     ) -> dict[str, Any]:
         detail = stored.event.detail or {}
-        stack_id = found.stack.id
+        stack_id = ancestry.stack.id
         terse = self._terse.get(stack_id)
         if terse is None:
             terse = self._terse[stack_id] = encoder.encode(
-                'TerseStackPayload', self._pinned, _identity(found)
+                'TerseStackPayload', self._pinned, _identity(ancestry)
             )
         return {
             'uuid': detail.get('uuid'),
             'name': detail.get('name'),
             'resource_type': detail.get('type'),
             'physical_resource_id': detail.get('physical_id'),
-            'stack_uuid': found.stack.uuid,
+            'stack_uuid': ancestry.stack.uuid,
             'stack': terse,
             **_change_fields(stored, matched),
         }
 
-    def _stack_fields(self, found: StackAncestry) -> dict[str, Any]:
+    def _stack_fields(self, ancestry: StackAncestry) -> dict[str, Any]:
         """Return the fields that are the same for all events of a batch."""
-        stack = found.stack
+        stack = ancestry.stack
         lasting = self._stacks.get(stack.id)
         if lasting is None:
             lasting = self._stacks[stack.id] = {
-                **_identity(found),
+                **_identity(ancestry),
                 'username': stack.user,
                 'description': stack.description,
                 'tags': encoder.encode_document(stack.tags),
@@ -100,15 +103,15 @@ class StackPayloadBuilder:
         return lasting
 
 
-def _identity(found: StackAncestry) -> dict[str, Any]:
+def _identity(ancestry: StackAncestry) -> dict[str, Any]:
     """Return the fields that identify a stack and its ancestors."""
-    ancestors = [uuid for _, uuid in found.ancestors]
+    ancestors = [uuid for _, uuid in ancestry.ancestors]
     return {
-        'uuid': found.stack.uuid,
-        'name': found.stack.name,
-        'tenant_id': found.stack.tenant,
+        'uuid': ancestry.stack.uuid,
+        'name': ancestry.stack.name,
+        'tenant_id': ancestry.stack.tenant,
         'owner_uuid': ancestors[-1] if ancestors else None,
-        'root_uuid': ancestors[0] if ancestors else found.stack.uuid,
+        'root_uuid': ancestors[0] if ancestors else ancestry.stack.uuid,
     }
 
 

@@ -57,11 +57,11 @@ class AllowedCommand(CommandLine):
         return 'AllowedCommand'
 
 
-def option(what: str, who: str, example: str) -> cfg.Opt:
+def option(what: str, rule: str, example: str) -> cfg.Opt:
     """Return the option `allowed`.
 
     :param what: the content of the option, as a sentence
-    :param who: who may do what with it, as the start of a sentence
+    :param rule: what it permits, and to which users, as the start of a sentence
     """
     return cfg.MultiOpt(
         'allowed',
@@ -85,7 +85,7 @@ def option(what: str, who: str, example: str) -> cfg.Opt:
         '`...` at the end: any arguments, including options. Use it only for '
         'programs that are harmless with any arguments.\n'
         '\n'
-        f'{who}: do not allow a shell, `env`, or an interpreter without the name '
+        f'{rule}: do not allow a shell, `env`, or an interpreter without the name '
         'of a program.',
     )
 

@@ -44,10 +44,10 @@ def check_parameter(nouns: str, repair: str) -> Mapping[str, Any]:
 
 
 def without_blockers(
-    context: base.StrategyContext, noun: str, found: Iterable[Any]
+    context: base.StrategyContext, noun: str, objects: Iterable[Any]
 ) -> Iterator[Any]:
     """Yield the objects that actions may change at present; log the others."""
-    for one in found:
+    for one in objects:
         context.checkpoint()
         if one.blocking_reason is None:
             yield one

@@ -13,9 +13,9 @@ from watcherlite.domain import bearer_tokens
 from watcherlite.engine.stacks.queries import ResourceView
 
 
-def represent(request: Request, found: ResourceView) -> dict[str, Any]:
+def represent(request: Request, view: ResourceView) -> dict[str, Any]:
     """Return a resource for lists."""
-    row, stack = found.row, found.stack
+    row, stack = view.row, view.stack
     shown: dict[str, Any] = {
         'resource_name': row.name,
         'logical_resource_id': row.name,
@@ -26,31 +26,31 @@ def represent(request: Request, found: ResourceView) -> dict[str, Any]:
         'resource_base_status': row.base.name,
         'creation_time': timestamps.seconds(row.created_at),
         'updated_time': timestamps.seconds(row.updated_at or row.created_at),
-        'required_by': list(found.required_by),
+        'required_by': list(view.required_by),
         'links': [
             links.resource_link(request, stack, row.name),
             links.stack_link(request, stack, 'stack'),
         ],
     }
-    if found.nested is not None:
-        shown['links'].append(links.stack_link(request, found.nested, 'nested'))
-    if found.parent is not None:
-        shown['parent_resource'] = found.parent
+    if view.nested is not None:
+        shown['links'].append(links.stack_link(request, view.nested, 'nested'))
+    if view.parent is not None:
+        shown['parent_resource'] = view.parent
     return shown
 
 
 def detailed(
-    request: Request, found: ResourceView, attributes: Mapping[str, Any]
+    request: Request, view: ResourceView, attributes: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a resource with its description and its attributes.
 
     Credentials in the attributes are masked.
     """
     return {
-        **represent(request, found),
-        'description': found.description,
+        **represent(request, view),
+        'description': view.description,
         'attributes': masking.mask_data(dict(attributes)),
-        'protected': found.row.protected,
+        'protected': view.row.protected,
     }
 
 

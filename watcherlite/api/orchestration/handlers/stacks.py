@@ -51,18 +51,18 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
 
 
 def represent(
-    request: Request, found: StackView, lock_owner: str | None, with_outputs: bool
+    request: Request, view: StackView, lock_owner: str | None, with_outputs: bool
 ) -> dict[str, Any]:
     """Return a stack with details.
 
     :param lock_owner: uuid of the stack whose lock covers it, or None
     :param with_outputs: whether to include its outputs
     """
-    stack = found.stack
-    owner = found.owner
+    stack = view.stack
+    owner = view.owner
     shown = {
         **listed(request, stack, None if owner is None else owner.uuid),
-        'parameters': dict(found.parameters),
+        'parameters': dict(view.parameters),
         'template_description': stack.description,
         'capabilities': [],
         'notification_topics': [],
@@ -73,7 +73,7 @@ def represent(
         'lock_owner': lock_owner,
     }
     if with_outputs:
-        shown['outputs'] = [show_output(request, value) for value in found.outputs]
+        shown['outputs'] = [show_output(request, value) for value in view.outputs]
     return shown
 
 
@@ -129,10 +129,11 @@ def show_preview(
     }
 
 
-def show_changes(found: Mapping[str, Sequence[PlannedResource]]) -> dict[str, Any]:
+def show_changes(changes: Mapping[str, Sequence[PlannedResource]]) -> dict[str, Any]:
     """Return the preview of an update: kind of change -> resources."""
     return {
-        kind: [_show_planned(one) for one in planned] for kind, planned in found.items()
+        kind: [_show_planned(one) for one in planned]
+        for kind, planned in changes.items()
     }
 
 

@@ -178,7 +178,7 @@ class ClusterPoll(EventPoll):
         self,
         clustering: Clustering,
         action: str,
-        about: Mapping[str, str],
+        event_filter: Mapping[str, str],
         err: Output,
         marker: str | None = None,
         **options: Any,
@@ -186,7 +186,7 @@ class ClusterPoll(EventPoll):
         super().__init__(err, marker, **options)
         self._clustering = clustering
         self._action = action
-        self._about = about
+        self._event_filter = event_filter
 
     def poll(self) -> tuple[bool, Shown | None, bool]:
         # The action before the events: no event follows those of its end.
@@ -205,7 +205,7 @@ class ClusterPoll(EventPoll):
     def new_events(self) -> Sequence[Shown]:
         """Return the events after the marker; none if their subject is deleted."""
         try:
-            return self._clustering.events_after(self._about, self.marker)
+            return self._clustering.events_after(self._event_filter, self.marker)
         except (exceptions.NotFound, exceptions.Invalid):
             return ()
 
@@ -233,19 +233,19 @@ class ClusterWaiting(Waiting, ClusterRemote):
         clustering: Clustering,
         action: str,
         parsed: argparse.Namespace,
-        about: Mapping[str, str],
+        event_filter: Mapping[str, str],
         marker: str | None,
     ) -> None:
         """With --wait, wait until an action has ended; report it if it failed.
 
-        :param about: the filter of the events to show
+        :param event_filter: the filter of the events to show
         :param marker: the last event before the action
         """
         if parsed.wait:
             poll = ClusterPoll(
                 clustering,
                 action,
-                about,
+                event_filter,
                 Output(sys.stderr),
                 marker,
                 verbose=parsed.verbose,
@@ -260,8 +260,8 @@ class CreateByAction(ClusterWaiting, _Changing):
         made, action = clustering.create(
             self.collection, self.values(parsed), query=request_query(parsed)
         )
-        about = events_about(self.collection, made)
-        self.wait(clustering, action, parsed, about, None)
+        event_filter = events_about(self.collection, made)
+        self.wait(clustering, action, parsed, event_filter, None)
         return clustering.get(self.collection, made['id'])
 
 
@@ -282,10 +282,10 @@ class ClusterActionCommand(ClusterWaiting, base.Show):
     def fetch(self, clustering: Clustering, parsed: argparse.Namespace) -> Row:
         body = self.body(parsed)
         target = clustering.get(self.collection, parsed.identifier)
-        about = events_about(self.collection, target)
-        marker = self.last_event(clustering, about, parsed)
+        event_filter = events_about(self.collection, target)
+        marker = self.last_event(clustering, event_filter, parsed)
         action = self.request(clustering, target['id'], body, request_query(parsed))
-        self.wait(clustering, action, parsed, about, marker)
+        self.wait(clustering, action, parsed, event_filter, marker)
         return self.changed(clustering, target['id'], action)
 
     def body(self, parsed: argparse.Namespace) -> Mapping[str, Any]:
@@ -352,12 +352,12 @@ class DeleteByAction(ClusterWaiting, WaitingDelete):
         self, clustering: Clustering, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
         target = clustering.get(self.collection, identifier)
-        about = events_about(self.collection, target)
-        marker = self.last_event(clustering, about, parsed)
+        event_filter = events_about(self.collection, target)
+        marker = self.last_event(clustering, event_filter, parsed)
         action = clustering.delete(self.collection, target['id'], request_query(parsed))
         if not parsed.wait:
             self.print_message(f'{identifier} is being deleted; see `{_SHOW} {action}`')
-        return lambda: self.wait(clustering, action, parsed, about, marker)
+        return lambda: self.wait(clustering, action, parsed, event_filter, marker)
 
 
 def events_about(collection: str, target: Row) -> dict[str, str]:

@@ -120,9 +120,9 @@ def run_end_event(
     return dataclasses.replace(event, message=truncate(message))
 
 
-def user_defined_targets(found: Sequence[Action]) -> set[str]:
+def user_defined_targets(actions: Sequence[Action]) -> set[str]:
     """Return the targets of user-defined actions: clusters or nodes."""
-    return {a.target for a in found if a.target and is_user_defined(a)}
+    return {a.target for a in actions if a.target and is_user_defined(a)}
 
 
 def _status(change: ActionChange, phase: str) -> str:

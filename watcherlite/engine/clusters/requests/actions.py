@@ -35,22 +35,22 @@ REASON = 'Cancelled by force; the work in progress may continue unobserved'
 
 
 @retry_on_conflict
-def force_cancel(requests: ClusterOperationBase, found: Action) -> None:
+def force_cancel(requests: ClusterOperationBase, root: Action) -> None:
     """Cancel an action with its derived actions, and release its locks.
 
     Fencing discards the result of a worker that still executes it.
 
     :raises Conflict: it has ended
     """
-    family = [found, *_derived(requests, found)]
+    family = [root, *_derived(requests, root)]
     progress = ClusterProjection()
     now = requests.clock.now()
     with requests.store.transaction() as tx:
         affected = [action for action in family if progress.is_affected_by(action)]
         held = progress.lock(tx, affected) if affected else None
         locked = tx.lock_actions([action.id for action in family])
-        if locked[found.id].finished:
-            raise exceptions.Conflict(f'Action {found.uuid} has ended')
+        if locked[root.id].finished:
+            raise exceptions.Conflict(f'Action {root.uuid} has ended')
         unfinished = [action for action in locked.values() if not action.finished]
         # A worker that executes it stops.
         tx.set_control(states.CANCEL, now, action_ids=[a.id for a in unfinished])

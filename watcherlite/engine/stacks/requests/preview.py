@@ -119,13 +119,13 @@ class _Preview:
         return lenient_blueprint(stack, definition, unknown, self._evaluated)
 
     def _nested_blueprint(
-        self, inner: NewStack, batch: Batch, around: Blueprint, row: NewResource
+        self, inner: NewStack, batch: Batch, parent: Blueprint, row: NewResource
     ) -> Blueprint:
         """Return the blueprint of the stack that a resource is.
 
-        :param around: the blueprint of the stack that has the resource
+        :param parent: the blueprint of the stack that has the resource
         """
-        definition = tree.nested_definition(batch, around.definition, row.name)
+        definition = tree.nested_definition(batch, parent.definition, row.name)
         return self.blueprint(
             inner, definition, _unknown_parameters(batch, row.handler)
         )

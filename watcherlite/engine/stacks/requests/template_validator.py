@@ -139,20 +139,20 @@ class TemplateValidator:
         stack: NewStack,
         blueprint: Blueprint,
         outer: '_ResourceCheck | None' = None,
-        around: tuple[str, ...] = (),
+        ancestors: tuple[str, ...] = (),
         unknown: frozenset[str] = _NOTHING,
     ) -> None:
         """Validate all resources of a stack.
 
         :param outer: the resource that the stack is
-        :param around: names of the templates around it
+        :param ancestors: names of the templates that contain it
         :param unknown: names of its unknown parameters
         :raises RequestLimitExceeded: the stack is too large
         """
         self.resources += len(blueprint.resources)
         self._check_count()
         checks = {
-            name: _ResourceCheck(stack, blueprint, name, outer, around, unknown)
+            name: _ResourceCheck(stack, blueprint, name, outer, ancestors, unknown)
             for name in blueprint.resources
         }
         for check in checks.values():
@@ -166,8 +166,8 @@ class TemplateValidator:
 
     def _resource(self, check: '_ResourceCheck') -> None:
         handler_name = check.blueprint.handlers[check.name]
-        if handler_name in check.around:
-            path = ' -> '.join([*check.around, handler_name])
+        if handler_name in check.ancestors:
+            path = ' -> '.join([*check.ancestors, handler_name])
             self._add(check, f'templates contain each other in a cycle: {path}')
             return
         try:
@@ -308,8 +308,8 @@ class TemplateValidator:
         self._validated[key] = self.resources - before
 
     def _nested_definition(self, check: '_ResourceCheck', batch: Batch) -> Definition:
-        around = check.blueprint.definition
-        return tree.nested_definition(batch, around, check.name)
+        parent = check.blueprint.definition
+        return tree.nested_definition(batch, parent, check.name)
 
     def _nested_stack(
         self,
@@ -335,9 +335,9 @@ class TemplateValidator:
                 for text in error.problems:
                     self._add(check, text)
             return
-        around = check.around if file is None else (*check.around, file)
+        ancestors = check.ancestors if file is None else (*check.ancestors, file)
         lenient = unknown or (check.unknown_properties if file is None else _NOTHING)
-        self.validate(inner, blueprint, check, around, frozenset(lenient))
+        self.validate(inner, blueprint, check, ancestors, frozenset(lenient))
 
     def _template_batch(
         self, check: '_ResourceCheck', name: str, fitted: Mapping[str, Any]
@@ -427,7 +427,7 @@ class _ResourceCheck:
     blueprint: Blueprint
     name: str
     outer: '_ResourceCheck | None'
-    around: tuple[str, ...]
+    ancestors: tuple[str, ...]
     unknown: frozenset[str]
     unknown_properties: frozenset[str] = _NOTHING
     attributes: Collection[str] | None = None
