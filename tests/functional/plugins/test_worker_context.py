@@ -78,7 +78,7 @@ class TestSignals(base.TestCase):
                 context.deliver(signal)
 
             self.assertEqual(outcome, end())
-            # On a busy machine the deadline is over before the command writes it.
+            # On a busy machine the deadline expires before the command writes it.
             if pid := pid_in(written):
                 self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 

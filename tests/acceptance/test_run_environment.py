@@ -39,7 +39,7 @@ class TerminalTest(CommandTestCase):
         self.assertEqual(0, running.process.wait())
         return found.decode().replace('\r\n', '\n')
 
-    def test_the_actions_stay_in_their_lines_while_they_change(self):
+    def test_actions_keep_their_lines_on_a_terminal(self):
         text = self.terminal_output(TERM='xterm')
 
         self.assertIn(CURSOR_UP, text)
@@ -51,7 +51,7 @@ class TerminalTest(CommandTestCase):
         self.assertTrue(any('└─ rest nop' in line for line in lines), lines)
         self.assertEqual(ENDED, plain(lines[-2]))
 
-    def test_a_terminal_that_can_only_print_gets_plain_lines(self):
+    def test_a_dumb_terminal_gets_plain_lines(self):
         text = self.terminal_output(TERM='dumb')
 
         self.assertNotIn('\x1b', text)
@@ -60,8 +60,8 @@ class TerminalTest(CommandTestCase):
         self.assertEqual(ENDED, lines[-1])
 
 
-class BrokerAwayTest(CommandTestCase):
-    def test_a_plan_runs_and_its_user_is_told_once_what_to_do(self):
+class UnavailableBrokerTest(CommandTestCase):
+    def test_a_plan_runs_and_the_user_is_warned_once(self):
         plan = self.write('plan.yaml', PLAN)
         ini = self.write(
             'wl.conf', '[messaging]\nurl = amqp://u:hunter2@127.0.0.1:1//\n'
@@ -83,10 +83,10 @@ class BrokerAwayTest(CommandTestCase):
         self.assertIn('They stay in the database, none is lost', err)
 
 
-class ExampleTest(CommandTestCase):
+class ReadmePlanTest(CommandTestCase):
     """The plan of the README has the results that the README describes."""
 
-    def test_it_succeeds_in_its_order_with_one_action_skipped(self):
+    def test_the_plan_of_the_readme_succeeds_with_a_skipped_action(self):
         examples = ROOT / 'etc/watcherlite/examples'
 
         code, out, err = self.run_command(
