@@ -68,6 +68,8 @@ UNCLEAR_FUNCTIONS = {
     r'_?(take|drop)_(locks?|role)|_?give_back': 'acquire, release',
     r'_?leave_\w+|_?come_\w+': 'exit, on_...',
 }
+#: Names of variables, parameters and attributes: use a precise noun instead.
+UNCLEAR_VARIABLES = re.compile(r'_?(told|said|ears?|hears?|heard|mortals?)')
 #: Functions that match such a pattern, and the reason.
 CLEAR_FUNCTIONS = {
     'db/sqlalchemy/migration.py:_begin': 'the SQL statement',
@@ -108,19 +110,40 @@ def statements(node):
             yield from statements(child)
 
 
+def bound_names(node):
+    """Return the names that a function or an assignment binds."""
+    if isinstance(node, ast.FunctionDef):
+        args = node.args
+        return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    targets = getattr(node, 'targets', [getattr(node, 'target', None)])
+    if isinstance(node, ast.Delete) or targets == [None]:
+        return []
+    return [
+        name
+        for target in targets
+        for part in ast.walk(target)
+        for name in [getattr(part, 'id', getattr(part, 'attr', None))]
+        if name is not None
+    ]
+
+
 @functools.cache
 def read_sources():
-    """Return three results.
+    """Return four results.
 
     * all docstrings by place
     * the paths of the public classes of the product by name
     * all functions: (path, name)
+    * the unclear names of variables by place
     """
     docstrings, classes, functions = {}, collections.defaultdict(list), []
+    unclear = {}
     for top in ('watcherlite', 'tests', 'doc'):
         for file in sorted((ROOT / top).rglob('*.py')):
             path, tree = file.relative_to(ROOT), ast.parse(file.read_text())
             for node in statements(tree):
+                for name in filter(UNCLEAR_VARIABLES.fullmatch, bound_names(node)):
+                    unclear[f'{path}:{node.lineno}'] = name
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     text = ast.get_docstring(node)
                     if text:
@@ -130,7 +153,7 @@ def read_sources():
             for node in tree.body if top == 'watcherlite' else ():
                 if isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
                     classes[namespace(path), node.name].append(path)
-    return docstrings, classes, functions
+    return docstrings, classes, functions, unclear
 
 
 def namespace(path):
@@ -173,7 +196,7 @@ def banned_turns(text):
 
 def unclear_functions(top, patterns, allowed=()):
     """Return the unclear names of functions below a folder, with the name to use."""
-    _, _, functions = read_sources()
+    _, _, functions, _ = read_sources()
     any_unclear = re.compile('|'.join(patterns))
     return [
         f'{place}:{name}: use {instead}'
@@ -197,7 +220,7 @@ def first_word(text):
 
 class TestSources(base.TestCase):
     def test_no_docstring_opens_with_a_question_word(self):
-        found, _, _ = read_sources()
+        found, _, _, _ = read_sources()
 
         self.assertEqual(
             [],
@@ -210,7 +233,7 @@ class TestSources(base.TestCase):
         self.assertGreater(len(found), 5000)
 
     def test_docstrings_and_comments_use_the_terms_of_the_field(self):
-        docstrings, _, _ = read_sources()
+        docstrings, _, _, _ = read_sources()
         comments = read_comments()
 
         self.assertEqual(
@@ -232,6 +255,11 @@ class TestSources(base.TestCase):
 
         self.assertEqual([], unclear)
 
+    def test_variables_are_named_by_their_content(self):
+        _, _, _, unclear = read_sources()
+
+        self.assertEqual({}, unclear)
+
     def test_each_exception_is_a_function_with_such_a_name(self):
         unclear = unclear_functions('watcherlite', UNCLEAR_FUNCTIONS)
 
@@ -239,7 +267,7 @@ class TestSources(base.TestCase):
         self.assertEqual(CLEAR_FUNCTIONS.keys(), found)
 
     def test_only_the_listed_names_stand_for_two_things(self):
-        _, found, _ = read_sources()
+        _, found, _, _ = read_sources()
 
         shared = {name for (_, name), paths in found.items() if len(paths) > 1}
 
