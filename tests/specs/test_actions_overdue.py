@@ -111,18 +111,23 @@ class TestTimeoutOfAWait(OverdueCase):
         world.clock.pause()
         world.add(world.new_action('a', 'derives', timeout=1))
         world.wait_for_action('first', states.RUNNING)
-        uuid = world.action('a').uuid
+        world.wait_for_action('a', states.WAITING)
+        uuid, deadline = world.action('a').uuid, world.action('a').deadline
+        assert deadline is not None
+        left = deadline - world.clock.now()
         world.plans.signal_action(uuid, states.SUSPEND)
+        world.wait_for_action('a', states.SUSPENDED)
         world.clock.resume()
         over = world.clock.monotonic() + 1.1
         world.wait_until(lambda: world.clock.monotonic() > over)
         worker.sweeper.sweep()
         self.assertEqual(states.SUSPENDED, world.action('a').status)
+        world.clock.pause()
         world.plans.signal_action(uuid, states.RESUME)
-        resumed = world.clock.now()
         deadline = world.action('a').deadline
         assert deadline is not None
-        self.assertGreater((deadline - resumed).total_seconds(), 0.1)
+        self.assertEqual(left, deadline - world.clock.now())
+        world.clock.resume()
         self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
     def test_other_actions_of_the_plan_continue(self) -> None:

@@ -269,7 +269,12 @@ class TestWaiting(HookCase):
             limits=StackLimits(timeout=1),
         )
 
-        stack = world.make({'a': res('Told')})
+        world.worker()
+        world.clock.pause()
+        stack = world.start_creation({'a': res('Told')})
+        world.wait_until(lambda: bool(self.calls))
+        world.clock.resume()
+        stack = world.wait_until_settled(stack)
 
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertRegex(

@@ -201,7 +201,16 @@ class TestActionProperties(StoryCase):
         cluster = self.create(0, timeout=1)
         self.create_gate_at(self.world, 'create', 'n1')
 
-        found = self.world.wait_for_end(self.scale_out(2))
+        def is_created() -> bool:
+            nodes = {node.name: node for node in self.world.nodes(cluster)}
+            last = nodes['n2'].last if 'n2' in nodes else None
+            return last is not None and self.action(last).status == 'SUCCEEDED'
+
+        self.world.clock.pause()
+        action = self.scale_out(2)
+        self.world.wait_until(is_created)
+        self.world.clock.resume()
+        found = self.world.wait_for_end(action)
 
         late = 'The timeout of the cluster expired before the action completed.'
         self.assertEqual(
