@@ -92,6 +92,16 @@ class _WSGITask(task.WSGITask):
             environ['PATH_INFO'] = '/' + _unquoted(path).lstrip('/')
         return environ
 
+    def set_close_on_finish(self) -> None:
+        """Close the connection after the response, unless that has no body.
+
+        waitress closes it after each response without a length, also after 204 and 304,
+        which end with their headers.
+        """
+        closes = self.request.headers.get('CONNECTION', '').lower() == 'close'
+        if self.has_body or closes or self.version != '1.1':
+            super().set_close_on_finish()
+
 
 class _OversizedTask(_WSGITask):
     """A request whose body is too large: the application gets only its length."""

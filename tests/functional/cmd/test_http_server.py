@@ -52,6 +52,9 @@ class ServerCase(base.TestCase):
                 start_response('413 Content Too Large', [('Content-Length', '0')])
                 return [b'']
             self.read.append(len(environ['wsgi.input'].read()))
+        if path in ('/204', '/304'):
+            start_response(f'{path[1:]} No body', [])
+            return [b'']
         body = json.dumps([path, environ['QUERY_STRING']]).encode()
         if path == '/large':
             body = b'x' * LARGE
@@ -111,6 +114,21 @@ class TestRequests(ServerCase):
         self.assertEqual(
             (200, ['/v1/x', 'next=//v1//y']), self.path_of('//v1/x?next=//v1//y')
         )
+
+    def test_responses_without_a_body_keep_the_connection(self):
+        connection = client.HTTPConnection(*self.address, timeout=bounded.PATIENCE)
+        self.addCleanup(connection.close)
+        connection.connect()
+        # It does not connect again.
+        connection.auto_open = 0
+        for path in ('/204', '/304', '/204'):
+            connection.request('GET', path)
+            answer = connection.getresponse()
+            self.assertEqual((path, b''), (f'/{answer.status}', answer.read()))
+            self.assertIsNone(answer.getheader('Connection'))
+
+        connection.request('GET', '/304', headers={'Connection': 'close'})
+        self.assertEqual('close', connection.getresponse().getheader('Connection'))
 
     def test_data_after_invalid_chunks_is_no_request(self):
         answer = self.send(CHUNKED, b'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n')
