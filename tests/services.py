@@ -34,6 +34,9 @@ CHROMEDRIVER = 'chromedriver'
 #: The kinds of service that are programs which the tests start.
 PROGRAMS = (HAPROXY, ZSH, FISH, CHROMIUM, CHROMEDRIVER)
 
+_HEADLESS_CHROMIUM = '/usr/bin/chromium-headless-shell'
+#: The browser without an interface of its own needs half of the time.
+_CHROMIUM = shutil.which(_HEADLESS_CHROMIUM) or '/usr/bin/chromium'
 _SERVICES = {
     POSTGRESQL: (
         'PostgreSQL',
@@ -55,7 +58,7 @@ _SERVICES = {
     HAPROXY: ('HAProxy', 'WATCHERLITE_TEST_HAPROXY', '/usr/sbin/haproxy'),
     ZSH: ('zsh', 'WATCHERLITE_TEST_ZSH', '/usr/bin/zsh'),
     FISH: ('fish', 'WATCHERLITE_TEST_FISH', '/usr/bin/fish'),
-    CHROMIUM: ('Chromium', 'WATCHERLITE_TEST_CHROMIUM', '/usr/bin/chromium'),
+    CHROMIUM: ('Chromium', 'WATCHERLITE_TEST_CHROMIUM', _CHROMIUM),
     CHROMEDRIVER: (
         'ChromeDriver',
         'WATCHERLITE_TEST_CHROMEDRIVER',
