@@ -144,9 +144,11 @@ class TestLease(base.TestCase):
         self.assertTrue(self.over.wait(PATIENCE))
 
     def test_the_stop_ends_the_waiting_thread(self):
+        # Other tests may have left threads of this name.
+        before = set(threading.enumerate())
         self.lease.start()
         self.clock.until_waiting()
         self.lease.stop()
 
-        self.assertNotIn('lease', [thread.name for thread in threading.enumerate()])
+        self.assertEqual(set(), set(threading.enumerate()) - before)
         self.assertFalse(self.over.is_set())
