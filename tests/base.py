@@ -17,7 +17,10 @@ from testtools import content
 # The plugins of other packages import pytest and trio, which no test uses.
 os.environ['HYPOTHESIS_NO_PLUGINS'] = '1'
 import hypothesis
+from hypothesis.internal.conjecture import providers
 
+# hypothesis would parse all modules of the tests for constants, 2 s in each process.
+providers._get_local_constants = providers.Constants
 # Scanning the modules for garbage takes a fifth of the time of their import. The first
 # test enables the collector.
 gc.disable()

@@ -29,9 +29,9 @@ from watcherlite.engine.clusters.requests.values import (
 )
 
 #: The number of requests of each kind for each operation.
-EXAMPLES = 3
+EXAMPLES = 2
 #: The number for the first version of an API, whose document is a part of the last one.
-FEW_EXAMPLES = 2
+FEW_EXAMPLES = 1
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
