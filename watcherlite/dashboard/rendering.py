@@ -3,7 +3,7 @@
 import datetime
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jinja2
@@ -50,6 +50,8 @@ ICONS: Mapping[str, str] = {
 }
 #: Longest text of a node of a graph, in characters.
 _LABEL = 24
+#: The number of rendered actions that are kept, for each of their two forms.
+_RENDERED = 4096
 
 
 @functools.cache
@@ -79,8 +81,70 @@ def environment() -> jinja2.Environment:
         icons=ICONS,
         node_width=graph.NODE_WIDTH,
         node_height=graph.NODE_HEIGHT,
+        plan_actions=PlanActions(made),
     )
     return made
+
+
+class PlanActions:
+    """The parts of a plan's page for each action, kept for all viewers.
+
+    A large plan has a thousand of each. Rendering them took most of the time of its
+    page, and few of them change between two views.
+    """
+
+    def __init__(self, environment: jinja2.Environment) -> None:
+        self._environment = environment
+        keep = functools.lru_cache(_RENDERED)
+        self._node = keep(functools.partial(self._render, 'node'))
+        self._row = keep(functools.partial(self._render, 'row'))
+
+    def nodes(
+        self,
+        actions: Sequence[Mapping[str, Any]],
+        places: Mapping[str, tuple[int, int]],
+    ) -> markupsafe.Markup:
+        """Return the nodes of the graph.
+
+        :param actions: as `plan_actions.show` returns them
+        :param places: the position of each by uuid
+        """
+        nodes = [
+            self._node(*_columns(action), *places[action['uuid']]) for action in actions
+        ]
+        return markupsafe.Markup('').join(nodes)
+
+    def rows(
+        self,
+        actions: Sequence[Mapping[str, Any]],
+        now: datetime.datetime,
+        can_skip: bool,
+    ) -> markupsafe.Markup:
+        """Return the rows of the table.
+
+        :param actions: as `plan_actions.show` returns them, with the text `after`
+        :param can_skip: whether the table has a column to choose actions
+        """
+        rows = [
+            self._row(
+                *_columns(action),
+                action['after'],
+                duration(action['start_time'], action['end_time'], now),
+                action['state'] == 'PENDING' if can_skip else None,
+            )
+            for action in actions
+        ]
+        return markupsafe.Markup('').join(rows)
+
+    def _render(self, macro: str, *values: Any) -> markupsafe.Markup:
+        template = self._environment.get_template('plan_action.html')
+        rendered: markupsafe.Markup = getattr(template.module, macro)(*values)
+        return rendered
+
+
+def _columns(action: Mapping[str, Any]) -> tuple[Any, ...]:
+    names = ('uuid', 'name', 'action_type', 'shown_state', 'status_message')
+    return tuple(action[name] for name in names)
 
 
 def icon(state: str) -> str:

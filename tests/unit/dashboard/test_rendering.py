@@ -1,6 +1,7 @@
 """Times, durations and data in pages."""
 
 import datetime
+from typing import Any
 
 from tests import base
 from tests.factories import NOW
@@ -61,3 +62,64 @@ class TestTexts(base.TestCase):
         with self.assertRaises(Exception) as caught:
             environment.from_string('{{ nothing }}').render()
         self.assertEqual('UndefinedError', type(caught.exception).__name__)
+
+
+class TestPlanActions(base.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.rendered: list[str] = []
+        environment = rendering.environment()
+        get_template = environment.get_template
+
+        def count(name: str, *parents: str) -> Any:
+            if name == 'plan_action.html':
+                self.rendered.append(name)
+            return get_template(name, *parents)
+
+        self.patch(environment, 'get_template', count)
+        self.parts = rendering.PlanActions(environment)
+
+    def test_actions_are_rendered_again_only_when_they_have_changed(self) -> None:
+        actions = [make_shown_action(name) for name in ('first', '<second>')]
+        places = {action['uuid']: (0, 0) for action in actions}
+        rows = self.parts.rows(actions, NOW, True)
+        nodes = self.parts.nodes(actions, places)
+        self.assertEqual(4, len(self.rendered))
+
+        self.assertEqual(rows, self.parts.rows(actions, NOW, True))
+        self.assertEqual(nodes, self.parts.nodes(actions, places))
+        self.assertEqual(4, len(self.rendered))
+
+        actions[1].update(state='SKIPPED', shown_state='SKIPPED')
+        changed = self.parts.rows(actions, NOW, True)
+        self.assertEqual(5, len(self.rendered))
+        self.assertEqual(rows.split('</tr>')[0], changed.split('</tr>')[0])
+        self.assertIn('state-skipped', changed)
+        self.assertNotIn('<second>', changed)
+
+    def test_only_pending_actions_can_be_chosen_by_users_who_may_skip(self) -> None:
+        ended = {**make_shown_action('ended'), 'state': 'FAILED'}
+        actions = [make_shown_action('first'), ended]
+
+        both = self.parts.rows(actions, NOW, True)
+        neither = self.parts.rows(actions, NOW, False)
+
+        self.assertEqual(
+            [(1, 14), (0, 12)],
+            [(rows.count('<input'), rows.count('<td')) for rows in (both, neither)],
+        )
+
+
+def make_shown_action(name: str) -> dict[str, Any]:
+    """Return an action as the page of a plan shows it."""
+    return {
+        'uuid': f'uuid of {name}',
+        'name': name,
+        'action_type': 'nop',
+        'state': 'PENDING',
+        'shown_state': 'PENDING',
+        'status_message': None,
+        'after': '',
+        'start_time': None,
+        'end_time': None,
+    }

@@ -15,6 +15,8 @@ ROWS, EVENTS = 50, 50
 MOST = 5000
 #: Failed actions that it shows first.
 FAILED = 20
+#: Number of parents that are named in the row of an action.
+PARENTS = 3
 _FILTERS = (
     'state',
     'strategy',
@@ -48,6 +50,9 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
     events = plan_actions.latest_events(view, uuid, EVENTS)
     plan = view.api.get(f'/v1/action_plans/{uuid}')
     actions = _actions(view, plan['uuid'])
+    names = {action['uuid']: action['name'] for action in actions}
+    for action in actions:
+        action['after'] = _parents_text(action['parents'], names)
     return {
         'plan': plan,
         'actions': actions,
@@ -55,7 +60,6 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
         'filters': {name: view.args.get(name, '') for name in ('text', 'state')},
         'states': plan_actions.STATES,
         'is_cut': len(actions) >= MOST,
-        'names': {action['uuid']: action['name'] for action in actions},
         'counts': _counts(actions),
         'graph': graph.lay_out({a['uuid']: a['parents'] for a in actions}),
         'timeline': _timeline(actions),
@@ -146,6 +150,15 @@ def _actions(view: View, uuid: str) -> list[dict[str, Any]]:
             break
         marker = found[-1]['uuid']
     return found
+
+
+def _parents_text(parents: Sequence[str], names: Mapping[str, str]) -> str:
+    """Return the names of the first parents of an action, and the number of others."""
+    shown = ', '.join(
+        names.get(parent, rendering.short(parent)) for parent in parents[:PARENTS]
+    )
+    rest = len(parents) - PARENTS
+    return f'{shown} and {rest} more' if rest > 0 else shown
 
 
 def _filter(
