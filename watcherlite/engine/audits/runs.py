@@ -42,6 +42,8 @@ STORED_PLAN = 'stored_action_plan'
 ACTION_PLAN = 'action_plan'
 #: Output of the action: the failure is recorded in the audit.
 FAILURE_RECORDED = 'failure_recorded'
+#: The names of that output, the last one in rows of earlier versions.
+_FAILURE_RECORDED_NAMES = frozenset({FAILURE_RECORDED, 'told'})
 
 PLAN_IS_ONGOING = (
     'Not run: an action plan is ONGOING. Wait for its end, or create the audit with '
@@ -403,7 +405,7 @@ def _readable(fault: outcomes.Fault) -> outcomes.Fault:
 
 def is_failure_recorded(outputs: Mapping[str, object] | None) -> bool:
     """Return whether the audit has the result of the last run of its action."""
-    return FAILURE_RECORDED in (outputs or {})
+    return not _FAILURE_RECORDED_NAMES.isdisjoint(outputs or {})
 
 
 class AuditAction(ActionType):
