@@ -3,10 +3,15 @@
 If WATCHERLITE_TEST_SCREENSHOTS names a directory, the pages are saved there.
 """
 
+import base64
 import os
 import pathlib
 
-from tests.acceptance.daemons import wait_until
+import bcrypt
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tests.acceptance.daemons import STANDALONE, wait_until
 from tests.acceptance.dashboard.browser import PHONE
 from tests.acceptance.dashboard.test_stories import DashboardCase
 
@@ -103,7 +108,23 @@ DOCUMENTED = (1024, 720)
 CREATED, LOCKED = 'CREATE_COMPLETE', 'LOCK_COMPLETE'
 
 
-class TestAppearance(DashboardCase):
+class AppearanceCase(DashboardCase):
+    """Checks the contrast of pages, and saves them."""
+
+    def check_page(self, browser, name, dark):
+        """Check the contrast of the page that is shown, and save it."""
+        self.assertEqual([], browser.driver.execute_script(LOW_CONTRAST))
+        self.save(browser, f'{name}-dark' if dark else name)
+
+    def save(self, browser, name):
+        """Save a page, if a directory is named."""
+        directory = os.environ.get('WATCHERLITE_TEST_SCREENSHOTS')
+        if directory:
+            path = pathlib.Path(directory, f'dashboard-{name}.png')
+            browser.driver.save_screenshot(str(path))
+
+
+class TestAppearance(AppearanceCase):
     def setUp(self):
         super().setUp()
         self.night = self.create(MAINTENANCE)
@@ -229,13 +250,6 @@ class TestAppearance(DashboardCase):
             'goals': '/goals',
         }
 
-    def save(self, browser, name):
-        """Save a page, if a directory is named."""
-        directory = os.environ.get('WATCHERLITE_TEST_SCREENSHOTS')
-        if directory:
-            path = pathlib.Path(directory, f'dashboard-{name}.png')
-            browser.driver.save_screenshot(str(path))
-
     def test_texts_have_contrast_in_light_and_in_dark_pages(self):
         pages = self.prepare_all()
         for dark in (False, True):
@@ -243,12 +257,71 @@ class TestAppearance(DashboardCase):
             for name, path in pages.items():
                 with self.subTest(f'{name} {dark}'):
                     browser.driver.get(f'{self.url}/dashboard{path}')
-                    found = browser.driver.execute_script(LOW_CONTRAST)
-                    self.assertEqual([], found)
-                    self.save(browser, f'{name}-dark' if dark else name)
+                    self.check_page(browser, name, dark)
             self.assertEqual([], browser.problems())
 
     def test_a_phone_shows_a_running_plan(self):
         browser = self.open(f'/action_plans/{self.night}', size=PHONE)
         self.assertIn('verify-2', browser.text('#actions'))
         self.save(browser, 'phone')
+
+
+class TestLogin(AppearanceCase):
+    """The login form of http_basic, and the session of its user."""
+
+    def serve_dashboard(self):
+        users = self.home / 'htpasswd'
+        hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
+        users.write_text(f'alice:{hashed}\n')
+        api = {
+            'port': 0,
+            'auth_strategy': 'http_basic',
+            'http_basic_auth_user_file': users,
+            'http_basic_user_roles': 'alice:admin',
+        }
+        _, self.port = self.serve(STANDALONE, api=api)
+
+    def create(self, document):
+        """Store a plan; return its uuid."""
+        credentials = base64.b64encode(b'alice:secret').decode()
+        _, plan = self.ask(
+            self.port,
+            'POST',
+            '/v1/action_plans',
+            document,
+            Authorization=f'Basic {credentials}',
+        )
+        return plan['uuid']
+
+    def log_in(self, browser, password):
+        """Fill in the form, and submit it by Enter."""
+        fields = {'user': 'alice', 'password': f'{password}{Keys.ENTER}'}
+        for name, value in fields.items():
+            field = browser.driver.find_element(By.ID, name)
+            field.clear()
+            field.send_keys(value)
+
+    def test_a_login_leads_to_the_requested_page_until_the_logout(self):
+        path = f'/action_plans/{self.plan}'
+        for dark in (False, True):
+            browser = self.open(path, dark=dark, size=DOCUMENTED)
+            self.assertEqual('Log in', browser.text('h1'))
+            self.check_page(browser, 'login', dark)
+
+            self.log_in(browser, 'wrong')
+            browser.wait_for_text('The user or the password is wrong.')
+            self.assertEqual([], browser.driver.execute_script(LOW_CONTRAST))
+            # Chromium reports the status of the refusal.
+            self.assertIn('403', '\n'.join(browser.problems()))
+
+            self.log_in(browser, 'secret')
+            browser.wait_for_text('Action plan maintenance', 'h1')
+            self.assertTrue(browser.driver.current_url.endswith(path))
+            [cookie] = browser.driver.get_cookies()
+            self.assertEqual((True, 'Lax'), (cookie['httpOnly'], cookie['sameSite']))
+            self.assertEqual([], browser.problems())
+
+            browser.click('Log out')
+            browser.wait_for_text('Log in', 'h1')
+            browser.driver.get(f'{self.url}/dashboard{path}')
+            self.assertEqual('Log in', browser.text('h1'))

@@ -40,11 +40,15 @@ class DashboardCase(ApiCase):
 
     def setUp(self):
         super().setUp()
+        self.serve_dashboard()
+        self.url = f'http://127.0.0.1:{self.port}'
+        self.plan = self.create(DOCUMENT)
+
+    def serve_dashboard(self):
+        """Start the daemon."""
         _, self.port = self.serve(
             STANDALONE, **{COMMAND: {'allowed': '/bin/cat {value} {value}'}}
         )
-        self.url = f'http://127.0.0.1:{self.port}'
-        self.plan = self.create(DOCUMENT)
 
     def create(self, document):
         """Store a plan; return its uuid."""
