@@ -98,14 +98,15 @@ class ValidationTest(base.TestCase):
         self.assertEqual(Skipped('a?'), validated(Skipped('a\0')))
 
     def test_a_fault_must_be_a_fault(self) -> None:
-        self.assert_refused(Failed('x', 'boom'), 'has a fault that is text')  # type: ignore[arg-type]
+        text: Any = 'boom'
+        number: Any = 7
+        self.assert_refused(Failed('x', text), 'has a fault that is text')
         self.assert_refused(
-            Failed('x', Fault('a', 7, 'c', 'd')),  # type: ignore[arg-type]
-            'has a fault that is a Fault',
+            Failed('x', Fault('a', number, 'c', 'd')), 'has a fault that is a Fault'
         )
 
     def test_delays_must_be_finite_numbers_in_range(self) -> None:
-        for delay, shown in (
+        delays: tuple[tuple[Any, str], ...] = (
             (-1, '-1'),
             (float('inf'), 'inf'),
             (float('nan'), 'nan'),
@@ -113,12 +114,13 @@ class ValidationTest(base.TestCase):
             (None, 'nothing'),
             ('1', 'text'),
             (True, 'true or false'),
-        ):
+        )
+        for delay, shown in delays:
             problem = (
                 f'has a delay of {shown}; it must be a number of seconds, at least 0'
             )
-            self.assert_refused(Retry('x', delay), problem)  # type: ignore[arg-type]
-            self.assert_refused(InProgress('job', delay), problem)  # type: ignore[arg-type]
+            self.assert_refused(Retry('x', delay), problem)
+            self.assert_refused(InProgress('job', delay), problem)
 
     def test_a_token_must_be_json(self) -> None:
         self.assert_refused(InProgress(None), 'has no token; poll is called with it')
