@@ -18,7 +18,7 @@ from watcherlite.api.errors import Environ
 from watcherlite.api.idempotency import HEADER as HEADER_OF_KEYS
 from watcherlite.api.idempotency import Idempotency
 from watcherlite.api.microversions import HEADER
-from watcherlite.api.mounts import Mount, Mounts, decode_slashes
+from watcherlite.api.mounts import Mount, Mounts, decode_slashes, proxy_prefix
 from watcherlite.api.operation import (
     EVENT_STREAM,
     NOTHING,
@@ -211,7 +211,7 @@ class Endpoint:
             if problem:
                 raise exceptions.Invalid(f'In the address, {problem}')
         query = schemas.query(version).query(request.params)
-        host_url = f'{request.scheme}://{request.netloc}'
+        root_url = f'{request.scheme}://{request.netloc}{proxy_prefix(request.env)}'
         validated = Request(
             services=self._application.services,
             version=version,
@@ -219,8 +219,8 @@ class Endpoint:
             path=path,
             query=query,
             body=self._body(operation, schemas, request, version),
-            host_url=host_url,
-            mount_url=host_url + request.context.prefix,
+            root_url=root_url,
+            mount_url=root_url + request.context.prefix,
             request_id=request.env.get(REQUEST_ID, ''),
             show_deleted=self._mount.shows_deleted
             and _is_true(request.get_header('X-Show-Deleted')),

@@ -53,7 +53,7 @@ def _text(value: Any) -> Any:
 
 def unmounted_url(request: Request, noun: str, *rest: str) -> str:
     """Return an address of a collection without the prefix of the mount."""
-    return '/'.join((request.host_url, 'v1', noun, *rest))
+    return '/'.join((request.root_url, 'v1', noun, *rest))
 
 
 def object_links(
@@ -74,8 +74,8 @@ def collection_links(request: Request, noun: str) -> list[dict[str, str]]:
 
 def _self_and_bookmark(request: Request, place: str) -> list[dict[str, str]]:
     return [
-        {'href': f'{request.host_url}/v1/{place}', 'rel': SELF},
-        {'href': f'{request.host_url}/{place}', 'rel': BOOKMARK},
+        {'href': f'{request.root_url}/v1/{place}', 'rel': SELF},
+        {'href': f'{request.root_url}/{place}', 'rel': BOOKMARK},
     ]
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib import parse
 
 from watcherlite.api.arguments import WATCHER, Texts
 from watcherlite.api.errors import ERROR_MESSAGE, FORMAT_KEY, Environ, ErrorFormat, Wsgi
@@ -68,6 +69,15 @@ class Mounts:
             if path == prefix or path.startswith(f'{prefix}/'):
                 return mount, prefix, mount.routed_path(path.removeprefix(prefix))
         return None
+
+
+def proxy_prefix(environ: Environ) -> str:
+    """Return the path below which a proxy serves the application, or ''.
+
+    It is quoted, and never begins with two slashes, which would name another host.
+    """
+    name = environ.get('SCRIPT_NAME', '').strip('/')
+    return f'/{parse.quote(name, encoding="latin-1")}' if name else ''
 
 
 class ErrorFormatSelector:

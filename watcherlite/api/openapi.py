@@ -9,6 +9,7 @@ import importlib.metadata
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib import parse
 
 from watcherlite.api import microversions
 from watcherlite.api.idempotency import HEADER as IDEMPOTENCY_KEY
@@ -66,7 +67,8 @@ def with_openapi(mount: Mount, rule: str = 'openapi:get') -> Mount:
         """Return the document of the requested version."""
         if request.version not in made:
             made[request.version] = document(described, request.version)
-        return Response(made[request.version])
+        root = parse.urlsplit(request.root_url).path
+        return Response({**made[request.version], 'servers': _servers(mount, root)})
 
     own = Operation(
         show,
@@ -94,7 +96,7 @@ def document(mount: Mount, version: Version) -> Document:
             'description': versions.history[version],
             'license': {'name': 'Apache 2.0', 'identifier': 'Apache-2.0'},
         },
-        'servers': [{'url': prefix or '/'} for prefix in mount.prefixes],
+        'servers': _servers(mount),
         'security': [{'token': []}, {'password': []}, {}],
         'paths': {
             template: item
@@ -127,6 +129,11 @@ def document(mount: Mount, version: Version) -> Document:
             },
         },
     }
+
+
+def _servers(mount: Mount, root: str = '') -> list[Document]:
+    """Return the addresses of a mount below a prefix of a proxy."""
+    return [{'url': root + prefix or '/'} for prefix in mount.prefixes]
 
 
 def _path(

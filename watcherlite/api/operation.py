@@ -68,8 +68,8 @@ class Request:
     :param path: the variables of the URL, as text
     :param query: the given arguments, converted to the types of their schema
     :param body: the JSON value; None for an operation without a body
-    :param host_url: scheme and host
-    :param mount_url: scheme, host and the prefix of the mount
+    :param root_url: scheme, host and the prefix below which a proxy serves the API
+    :param mount_url: the root with the prefix of the mount
     :param route_path: the path below the mount
     :param query_string: the unparsed arguments
     :param sees_all_projects: the rules allow the caller to see all projects
@@ -87,7 +87,7 @@ class Request:
     path: Mapping[str, str]
     query: Mapping[str, Any]
     body: Any
-    host_url: str
+    root_url: str
     mount_url: str
     request_id: str
     show_deleted: bool = False

@@ -111,7 +111,6 @@ class ApiClient:
         asked = {k: v for k, v in query.items() if v not in (None, '')}
         environ.update(
             REQUEST_METHOD=method,
-            SCRIPT_NAME='',
             # The bytes of the path as text, as PEP 3333 requires.
             PATH_INFO=path.encode().decode('latin-1'),
             QUERY_STRING=parse.urlencode(asked, doseq=True),

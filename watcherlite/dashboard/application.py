@@ -16,6 +16,7 @@ from watcherlite import exceptions
 from watcherlite.api import errors
 from watcherlite.api.app import CALLER, REQUEST_ID, ROUTE, log_failure
 from watcherlite.api.basic_auth import TooManyPasswords
+from watcherlite.api.mounts import proxy_prefix
 from watcherlite.api.operation import Caller
 from watcherlite.api.policy import AccessPolicy
 from watcherlite.clock import Clock
@@ -76,17 +77,20 @@ class Renderer:
     def render(
         self,
         template: str,
-        browser: Browser,
+        environ: Environ,
         view: View | None = None,
         /,
         **variables: Any,
     ) -> str:
         """Return a page.
 
+        :param environ: the WSGI environment of its request
         :param view: None before the login
         """
+        browser: Browser = environ[BROWSER]
         shared = {
             'view': view,
+            'address': functools.partial(address, proxy_prefix(environ)),
             'form_token': browser.form_token,
             'has_logins': self._has_logins,
             'now': self._clock.now(),
@@ -165,11 +169,12 @@ class _Reply:
 
 def _to_login(environ: Environ, start_response: Any) -> Iterable[bytes]:
     """Redirect to the login form, and from there back to the page."""
-    back = ''
+    root, back = proxy_prefix(environ), ''
     if environ['REQUEST_METHOD'] == 'GET':
         query = environ.get('QUERY_STRING', '')
-        back = environ['PATH_INFO'] + (f'?{query}' if query else '')
-    target = address('login', next=back)
+        path = parse.quote(environ['PATH_INFO'], encoding='latin-1')
+        back = root + path + (f'?{query}' if query else '')
+    target = address(root, 'login', next=back)
     headers = [
         *_HEADERS.items(),
         ('Location', target),
@@ -214,7 +219,7 @@ def _new_app(renderer: Renderer) -> falcon.App:
         render = functools.partial(
             renderer.render,
             'error.html',
-            request.env[BROWSER],
+            request.env,
             request.context.get('view'),
             status=status,
             error=text,
@@ -281,7 +286,7 @@ class _LoginForm:
     def on_get(self, request: falcon.Request, response: falcon.Response) -> None:
         """Show the form."""
         if not self._login.fields:
-            raise falcon.HTTPSeeOther(PREFIX)
+            raise falcon.HTTPSeeOther(address(proxy_prefix(request.env)))
         browser: Browser = request.env[BROWSER]
         self._show(request, response, browser, request.get_param('next') or '')
 
@@ -303,7 +308,8 @@ class _LoginForm:
         logged_in = self._sessions.create(credentials, until)
         _set_cookie(request, response, logged_in, self._sessions.lifetime)
         response.status = 303
-        response.location = back if _is_page(back) else PREFIX
+        root = proxy_prefix(request.env)
+        response.location = back if _is_page(back, root) else address(root)
 
     def _show(
         self,
@@ -319,10 +325,10 @@ class _LoginForm:
         response.content_type = falcon.MEDIA_HTML
         response.text = self._renderer.render(
             'login.html',
-            browser,
+            request.env,
             fields=self._login.fields,
             given={k: v for k, v in (form or {}).items() if k != 'password'},
-            back=back if _is_page(back) else '',
+            back=back if _is_page(back, proxy_prefix(request.env)) else '',
             error=error,
         )
 
@@ -338,7 +344,7 @@ class _LogoutForm:
         self._sessions.delete(browser)
         _set_cookie(request, response, browser, 0)
         response.status = 303
-        response.location = LOGIN
+        response.location = address(proxy_prefix(request.env), 'login')
 
 
 def _set_cookie(
@@ -348,13 +354,17 @@ def _set_cookie(
     response.append_header(name, value)
 
 
-def _is_page(target: str) -> bool:
-    """Return whether an address is a page, not another site."""
+def _is_page(target: str, root: str) -> bool:
+    """Return whether an address is a page, not another site.
+
+    :param root: the path below which a proxy serves the application, or ''
+    """
     parts = parse.urlsplit(target)
+    home = root + PREFIX
     return (
         not parts.scheme
         and not parts.netloc
-        and (parts.path == PREFIX or parts.path.startswith(f'{PREFIX}/'))
+        and (parts.path == home or parts.path.startswith(f'{home}/'))
         and '\\' not in target
     )
 
@@ -431,6 +441,7 @@ class Pages:
             ApiClient(self._application, request.env),
             caller,
             self._policy,
+            proxy_prefix(request.env),
             args={k: v for k, v in request.params.items() if isinstance(v, str)},
             **form,
         )
@@ -467,7 +478,7 @@ class _Resource:
         done = pages.DONE.get(view.args.get('done', ''), '')
         response.content_type = falcon.MEDIA_HTML
         response.text = self._renderer.render(
-            page.template, browser, view, done=done, **{**variables, **more}
+            page.template, request.env, view, done=done, **{**variables, **more}
         )
 
 

@@ -77,7 +77,6 @@ def environment() -> jinja2.Environment:
         time=time,
     )
     made.globals.update(
-        address=address,
         icons=ICONS,
         node_width=graph.NODE_WIDTH,
         node_height=graph.NODE_HEIGHT,
@@ -101,32 +100,38 @@ class PlanActions:
 
     def nodes(
         self,
+        root: str,
         actions: Sequence[Mapping[str, Any]],
         places: Mapping[str, tuple[int, int]],
     ) -> markupsafe.Markup:
         """Return the nodes of the graph.
 
+        :param root: of the addresses
         :param actions: as `plan_actions.show` returns them
         :param places: the position of each by uuid
         """
         nodes = [
-            self._node(*_columns(action), *places[action['uuid']]) for action in actions
+            self._node(root, *_columns(action), *places[action['uuid']])
+            for action in actions
         ]
         return markupsafe.Markup('').join(nodes)
 
     def rows(
         self,
+        root: str,
         actions: Sequence[Mapping[str, Any]],
         now: datetime.datetime,
         can_skip: bool,
     ) -> markupsafe.Markup:
         """Return the rows of the table.
 
+        :param root: of the addresses
         :param actions: as `plan_actions.show` returns them, with the text `after`
         :param can_skip: whether the table has a column to choose actions
         """
         rows = [
             self._row(
+                root,
                 *_columns(action),
                 action['after'],
                 duration(action['start_time'], action['end_time'], now),
@@ -136,9 +141,13 @@ class PlanActions:
         ]
         return markupsafe.Markup('').join(rows)
 
-    def _render(self, macro: str, *values: Any) -> markupsafe.Markup:
+    def _render(
+        self, macro: str, root: str, uuid: str, *values: Any
+    ) -> markupsafe.Markup:
         template = self._environment.get_template('plan_action.html')
-        rendered: markupsafe.Markup = getattr(template.module, macro)(*values)
+        rendered: markupsafe.Markup = getattr(template.module, macro)(
+            address(root, 'actions', uuid), uuid, *values
+        )
         return rendered
 
 

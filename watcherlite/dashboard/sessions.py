@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from http import cookies
 from typing import Any
 
+from watcherlite.api.mounts import proxy_prefix
 from watcherlite.clock import Clock
 from watcherlite.dashboard.api_client import Environ
 from watcherlite.db.sessions import SessionStore, UserSession
 
 COOKIE = 'watcherlite_session'
-#: The prefix of all pages, and the path of the cookie.
+#: The prefix of all pages, and the end of the path of the cookie.
 PREFIX = '/dashboard'
 #: Bytes of the secret in the cookie.
 _BYTES = 32
@@ -72,7 +73,8 @@ def cookie_header(browser: Browser, environ: Environ, lifetime: int) -> tuple[st
 
     :param lifetime: in seconds; 0 deletes the cookie
     """
-    attributes = ['HttpOnly', 'SameSite=Lax', f'Path={PREFIX}', f'Max-Age={lifetime}']
+    path = proxy_prefix(environ) + PREFIX
+    attributes = ['HttpOnly', 'SameSite=Lax', f'Path={path}', f'Max-Age={lifetime}']
     if environ.get('wsgi.url_scheme') == 'https':
         attributes.append('Secure')
     return 'Set-Cookie', '; '.join([f'{COOKIE}={browser.secret}', *attributes])

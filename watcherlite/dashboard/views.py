@@ -15,6 +15,7 @@ from watcherlite.dashboard.sessions import PREFIX
 class View:
     """The request of a page or of a form.
 
+    :param root: the path below which a proxy serves the application, or ''
     :param args: the arguments of the URL, each once
     :param form: the fields of the form, each once
     :param chosen: the values of the field `uuid`, of which a form may have many
@@ -23,6 +24,7 @@ class View:
     api: ApiClient
     caller: Caller
     policy: AccessPolicy
+    root: str = ''
     args: Mapping[str, str] = dataclasses.field(default_factory=dict)
     form: Mapping[str, str] = dataclasses.field(default_factory=dict)
     chosen: tuple[str, ...] = ()
@@ -33,6 +35,26 @@ class View:
         :param project: of the target
         """
         return self.policy.allows(rule, self.caller, project)
+
+    def address(self, *segments: str, **query: Any) -> str:
+        """Return the address of a page, as the function `address`."""
+        return address(self.root, *segments, **query)
+
+    def next_address(
+        self, body: Mapping[str, Any], args: Mapping[str, str], *path: str
+    ) -> str:
+        """Return the address of the next page of a list, or ''.
+
+        :param body: of the list, as the API returned it; the address is its member
+            `next`, or is in `links`
+        :param args: the filters of the page
+        """
+        links = {each['rel']: each['href'] for each in body.get('links', ())}
+        link = body.get('next') or links.get('next')
+        if not link:
+            return ''
+        asked = dict(parse.parse_qsl(parse.urlsplit(link).query))
+        return self.address(*path, **{**args, 'marker': asked.get('marker')})
 
 
 #: (view, variables of the path) -> the variables of the template.
@@ -93,27 +115,14 @@ class PageTable:
 SEARCH = ('text', 'user', 'since', 'until')
 
 
-def address(*segments: str, **query: Any) -> str:
+def address(root: str, *segments: str, **query: Any) -> str:
     """Return the address of a page.
 
+    :param root: the path below which a proxy serves the application, or ''
     :param segments: of the path below the prefix, unquoted
     :param query: arguments; None and '' are left out
     """
-    path = '/'.join([PREFIX, *(parse.quote(segment, safe='') for segment in segments)])
+    below = [parse.quote(segment, safe='') for segment in segments]
+    path = '/'.join([root + PREFIX, *below])
     given = {k: v for k, v in query.items() if v not in (None, '')}
     return f'{path}?{parse.urlencode(given)}' if given else path
-
-
-def next_address(body: Mapping[str, Any], args: Mapping[str, str], *path: str) -> str:
-    """Return the address of the next page of a list, or ''.
-
-    :param body: of the list, as the API returned it; the address is its member `next`,
-        or is in `links`
-    :param args: the filters of the page
-    """
-    links = {each['rel']: each['href'] for each in body.get('links', ())}
-    link = body.get('next') or links.get('next')
-    if not link:
-        return ''
-    asked = dict(parse.parse_qsl(parse.urlsplit(link).query))
-    return address(*path, **{**args, 'marker': asked.get('marker')})

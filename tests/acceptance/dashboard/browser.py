@@ -25,6 +25,8 @@ def _driver(scripts: bool) -> webdriver.Chrome:
     # A container has neither namespaces for its sandbox nor a large /dev/shm.
     for argument in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage'):
         options.add_argument(argument)
+    # Proxies of tests have certificates of their own.
+    options.accept_insecure_certs = True
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
     if not scripts:
         preference = 'profile.managed_default_content_settings.javascript'

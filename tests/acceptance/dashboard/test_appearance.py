@@ -266,10 +266,14 @@ class TestAppearance(AppearanceCase):
         self.save(browser, 'phone')
 
 
-class TestLogin(AppearanceCase):
-    """The login form of http_basic, and the session of its user."""
+class LoginCase(DashboardCase):
+    """A daemon with http_basic and the user alice, an administrator."""
 
     def serve_dashboard(self):
+        _, self.port = self.serve(STANDALONE, **self.daemon_options())
+
+    def daemon_options(self):
+        """Return the options of the daemon by group."""
         users = self.home / 'htpasswd'
         hashed = bcrypt.hashpw(b'secret', bcrypt.gensalt(4)).decode()
         users.write_text(f'alice:{hashed}\n')
@@ -279,7 +283,7 @@ class TestLogin(AppearanceCase):
             'http_basic_auth_user_file': users,
             'http_basic_user_roles': 'alice:admin',
         }
-        _, self.port = self.serve(STANDALONE, api=api)
+        return {'api': api}
 
     def create(self, document):
         """Store a plan; return its uuid."""
@@ -300,6 +304,10 @@ class TestLogin(AppearanceCase):
             field = browser.driver.find_element(By.ID, name)
             field.clear()
             field.send_keys(value)
+
+
+class TestLogin(AppearanceCase, LoginCase):
+    """The login form of http_basic, and the session of its user."""
 
     def test_a_login_leads_to_the_requested_page_until_the_logout(self):
         path = f'/action_plans/{self.plan}'

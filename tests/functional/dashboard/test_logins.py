@@ -3,14 +3,19 @@
 import contextlib
 import datetime
 import hashlib
+from typing import Any, ClassVar
 from urllib import parse
 
 import bcrypt
+from falcon import testing
+from oslo_middleware import http_proxy_to_wsgi
 
 from tests import base
 from tests.functional.api import plans
 from tests.functional.api.fixtures import ProjectFixture
 from tests.functional.dashboard.visitor import Shown, Visitor
+from watcherlite import conf
+from watcherlite.dashboard import pages
 
 
 class SessionFixture(ProjectFixture):
@@ -113,6 +118,126 @@ class TestLogin(LoginCase):
             'GET', '/dashboard', Authorization='Basic Ym9zczpzZWNyZXQ='
         )
         self.assertEqual(303, response.status_code)
+
+
+class ProxyFixture(SessionFixture):
+    """Headers of a proxy are trusted."""
+
+    options: ClassVar[dict[tuple[str, str], Any]] = {
+        **SessionFixture.options,
+        ('oslo_middleware', 'enable_proxy_headers_parsing'): True,
+    }
+
+    def configure(self, configuration: conf.Configuration) -> None:
+        super().configure(configuration)
+        configuration.register_opts(http_proxy_to_wsgi.OPTS, 'oslo_middleware')
+
+
+def without_host(address: str) -> str:
+    """Return the path and the query of an address."""
+    return parse.urlsplit(address)._replace(scheme='', netloc='').geturl()
+
+
+class ProxiedVisitor(Visitor):
+    """A user behind a proxy that serves the application below /cloud."""
+
+    prefix = '/cloud'
+
+    def request(
+        self, method: str, path: str, body: str | None = None, **headers: str
+    ) -> testing.Result:
+        headers['X_Forwarded_Prefix'] = self.prefix
+        path = without_host(path).removeprefix(self.prefix)
+        return super().request(method, path, body, **headers)
+
+
+class TestPrefix(base.TestCase):
+    """The pages below the prefix of a proxy."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.visitor = ProxiedVisitor(ProxyFixture.of(self).application)
+
+    def log_in(self, page: str) -> Shown:
+        form = self.visitor.get(f'/cloud/dashboard{page}')
+        return self.visitor.submit(form, '/login', user='boss', password='secret')
+
+    def test_every_address_of_every_page_has_it(self) -> None:
+        plan = '/action_plans/aaaaaaaa-0000-4000-8000-000000000001'
+        shown = self.log_in(f'{plan}?state=PENDING')
+        self.assertIn('Action plan', shown.text)
+        paths = {
+            plan,
+            *(f'/{entry.path}' for entry in pages.NAVIGATION),
+            *(
+                link.removeprefix('/cloud/dashboard')
+                for link in shown.links
+                if '/actions/' in link
+            ),
+        }
+        for path in paths:
+            with self.subTest(path):
+                page = self.visitor.get(f'/cloud/dashboard{path}')
+                self.assertEqual(200, page.status)
+                addresses = {
+                    value
+                    for _, attributes in page.tags
+                    for name, value in attributes.items()
+                    if value and value.startswith('/')
+                }
+                self.assertLess(10, len(addresses))
+                self.assertEqual(
+                    [], [a for a in addresses if not a.startswith('/cloud/dashboard')]
+                )
+
+    def test_every_redirection_and_the_cookie_have_it(self) -> None:
+        response = self.visitor.request('GET', '/dashboard/strategies/a%20b?x=%20')
+        self.assertEqual(
+            '/cloud/dashboard/login?next=%2Fcloud%2Fdashboard%2Fstrategies'
+            '%2Fa%2520b%3Fx%3D%2520',
+            without_host(response.headers['Location']),
+        )
+        response = self.visitor.request('GET', '/dashboard/login')
+        self.assertIn('; Path=/cloud/dashboard;', response.headers['Set-Cookie'])
+        page = self.log_in('/action_plans/aaaaaaaa-0000-4000-8000-000000000001')
+        for action, target in (
+            (
+                '/cancel',
+                '/action_plans/aaaaaaaa-0000-4000-8000-000000000001?done=cancelled',
+            ),
+            ('/logout', '/login'),
+        ):
+            form = page.form(action)
+            response = self.visitor.request(
+                'POST', form.action, parse.urlencode(form.hidden)
+            )
+            location = without_host(response.headers['Location'])
+            self.assertEqual(f'/cloud/dashboard{target}', location)
+
+    def test_two_prefixes_do_not_mix(self) -> None:
+        path = '/action_plans/aaaaaaaa-0000-4000-8000-000000000001'
+        self.log_in(path)
+        self.visitor.prefix = '/other'
+        page = self.visitor.get(f'/other/dashboard{path}')
+        self.assertEqual([], [link for link in page.links if '/cloud' in link])
+
+    def test_it_cannot_name_another_site(self) -> None:
+        self.visitor.prefix = '//example.org; Domain=example.org'
+        response = self.visitor.request('GET', '/dashboard/login')
+        self.assertIn(
+            '; Path=/example.org%3B%20Domain%3Dexample.org/dashboard;',
+            response.headers['Set-Cookie'],
+        )
+        self.assertNotIn('"//', response.text)
+
+
+class TestUntrustedPrefix(LoginCase):
+    def test_a_prefix_is_ignored_unless_headers_of_a_proxy_are_trusted(self) -> None:
+        response = self.visitor.request('GET', '/dashboard', X_Forwarded_Prefix='/evil')
+        self.assertEqual(
+            '/dashboard/login?next=%2Fdashboard',
+            without_host(response.headers['Location']),
+        )
 
 
 class TestSessions(LoginCase):

@@ -82,16 +82,16 @@ class TestPlanActions(base.TestCase):
     def test_actions_are_rendered_again_only_when_they_have_changed(self) -> None:
         actions = [make_shown_action(name) for name in ('first', '<second>')]
         places = {action['uuid']: (0, 0) for action in actions}
-        rows = self.parts.rows(actions, NOW, True)
-        nodes = self.parts.nodes(actions, places)
+        rows = self.parts.rows('', actions, NOW, True)
+        nodes = self.parts.nodes('', actions, places)
         self.assertEqual(4, len(self.rendered))
 
-        self.assertEqual(rows, self.parts.rows(actions, NOW, True))
-        self.assertEqual(nodes, self.parts.nodes(actions, places))
+        self.assertEqual(rows, self.parts.rows('', actions, NOW, True))
+        self.assertEqual(nodes, self.parts.nodes('', actions, places))
         self.assertEqual(4, len(self.rendered))
 
         actions[1].update(state='SKIPPED', shown_state='SKIPPED')
-        changed = self.parts.rows(actions, NOW, True)
+        changed = self.parts.rows('', actions, NOW, True)
         self.assertEqual(5, len(self.rendered))
         self.assertEqual(rows.split('</tr>')[0], changed.split('</tr>')[0])
         self.assertIn('state-skipped', changed)
@@ -101,8 +101,8 @@ class TestPlanActions(base.TestCase):
         ended = {**make_shown_action('ended'), 'state': 'FAILED'}
         actions = [make_shown_action('first'), ended]
 
-        both = self.parts.rows(actions, NOW, True)
-        neither = self.parts.rows(actions, NOW, False)
+        both = self.parts.rows('', actions, NOW, True)
+        neither = self.parts.rows('', actions, NOW, False)
 
         self.assertEqual(
             [(1, 14), (0, 12)],

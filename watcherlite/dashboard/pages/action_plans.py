@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.dashboard import graph, rendering
 from watcherlite.dashboard.pages import plan_actions
-from watcherlite.dashboard.views import SEARCH, PageTable, View, address, next_address
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.states import action_plan as states
 
 PAGES = PageTable()
@@ -39,7 +39,7 @@ def list_plans(view: View) -> Mapping[str, Any]:
         'plans': body['action_plans'],
         'states': list(states.STATES),
         'filters': args,
-        'next': next_address(body, args, 'action_plans'),
+        'next': view.next_address(body, args, 'action_plans'),
     }
 
 
@@ -86,19 +86,18 @@ def show_history(view: View, uuid: str) -> Mapping[str, Any]:
         f'/v1/action_plans/{plan["uuid"]}/events', before=before, limit=4 * EVENTS
     )
     events = body['events']
-    last = events[-1]['sequence'] if 'next' in body else None
-    return {
-        'plan': plan,
-        'events': events,
-        'next': address('action_plans', uuid, 'history', before=last) if last else '',
-    }
+    older = ''
+    if 'next' in body:
+        last = events[-1]['sequence']
+        older = view.address('action_plans', uuid, 'history', before=last)
+    return {'plan': plan, 'events': events, 'next': older}
 
 
 @PAGES.form('/action_plans/{uuid}/start', show_plan)
 def start(view: View, uuid: str) -> str:
     """Start a RECOMMENDED plan."""
     view.api.request('POST', f'/v1/action_plans/{uuid}/start', {})
-    return address('action_plans', uuid, done='started')
+    return view.address('action_plans', uuid, done='started')
 
 
 @PAGES.form('/action_plans/{uuid}/cancel', show_plan)
@@ -108,7 +107,7 @@ def cancel(view: View, uuid: str) -> str:
     wanted = 'CANCELLING' if state == states.ONGOING else 'CANCELLED'
     change = [{'op': 'replace', 'path': '/state', 'value': wanted}]
     view.api.request('PATCH', f'/v1/action_plans/{uuid}', change)
-    return address('action_plans', uuid, done='cancelled')
+    return view.address('action_plans', uuid, done='cancelled')
 
 
 @PAGES.form('/action_plans/{uuid}/retry', show_plan)
@@ -126,7 +125,7 @@ def skip(view: View, uuid: str) -> str:
     """
     for action in view.chosen:
         plan_actions.skip(view, action, view.form.get('reason', ''))
-    return address('action_plans', uuid, done='skipped')
+    return view.address('action_plans', uuid, done='skipped')
 
 
 def _retried_plan(view: View, uuid: str) -> str | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard.pages import plan_actions
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import PageTable, View
 from watcherlite.states import action_plan as plan_states
 
 PAGES = PageTable()
@@ -36,7 +36,7 @@ def list_actions(view: View) -> Mapping[str, Any]:
         'actions': [plan_actions.show(action) for action in body['actions']],
         'states': STATES,
         'filters': args,
-        'next': next_address(body, args, 'actions'),
+        'next': view.next_address(body, args, 'actions'),
     }
 
 
@@ -70,7 +70,7 @@ def show_action(view: View, uuid: str) -> Mapping[str, Any]:
 def skip(view: View, uuid: str) -> str:
     """Skip a PENDING action."""
     plan_actions.skip(view, uuid, view.form.get('reason', ''))
-    return address('actions', uuid, done='skipped')
+    return view.address('actions', uuid, done='skipped')
 
 
 @PAGES.form('/actions/{uuid}/reason', show_action)
@@ -79,7 +79,7 @@ def edit_reason(view: View, uuid: str) -> str:
     reason = view.form.get('reason', '').strip()
     change = [{'op': 'replace', 'path': '/status_message', 'value': reason}]
     view.api.request('PATCH', f'/v1/actions/{uuid}', change)
-    return address('actions', uuid, done='reason')
+    return view.address('actions', uuid, done='reason')
 
 
 @PAGES.form('/actions/{uuid}/retry', show_action)
@@ -92,21 +92,21 @@ def retry(view: View, uuid: str) -> str:
 def suspend(view: View, uuid: str) -> str:
     """Suspend a running action."""
     view.api.request('POST', f'/v1/actions/{uuid}/suspend')
-    return address('actions', uuid, done='suspended')
+    return view.address('actions', uuid, done='suspended')
 
 
 @PAGES.form('/actions/{uuid}/resume', show_action)
 def resume(view: View, uuid: str) -> str:
     """Resume a suspended action."""
     view.api.request('POST', f'/v1/actions/{uuid}/resume')
-    return address('actions', uuid, done='resumed')
+    return view.address('actions', uuid, done='resumed')
 
 
 @PAGES.form('/actions/{uuid}/cancel', show_action)
 def cancel(view: View, uuid: str) -> str:
     """Cancel an action."""
     view.api.request('POST', f'/v1/actions/{uuid}/cancel')
-    return address('actions', uuid, done='cancelled')
+    return view.address('actions', uuid, done='cancelled')
 
 
 @PAGES.page('/actions/{uuid}/log', 'action_log.html')
@@ -120,7 +120,7 @@ def show_log(view: View, uuid: str) -> Mapping[str, Any]:
     return {
         'action': plan_actions.show(view.api.get(path)),
         'entries': entries,
-        'next': address('actions', uuid, 'log', before=first) if first else '',
+        'next': view.address('actions', uuid, 'log', before=first) if first else '',
     }
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import PageTable, View
 
 PAGES = PageTable()
 ROWS = 50
@@ -23,7 +23,7 @@ def list_templates(view: View) -> Mapping[str, Any]:
     return {
         'templates': body['audit_templates'],
         'filters': args,
-        'next': next_address(body, args, 'audit_templates'),
+        'next': view.next_address(body, args, 'audit_templates'),
         'can': {'create': creates, 'launch': view.allows('audit:create')},
         'strategies': strategies,
         'given': view.form,
@@ -41,7 +41,7 @@ def create(view: View) -> str:
         'strategy': strategy['name'],
     }
     template = view.api.request('POST', '/v1/audit_templates', body)
-    return address('audit_templates', template['uuid'], done='created')
+    return view.address('audit_templates', template['uuid'], done='created')
 
 
 @PAGES.page('/audit_templates/{uuid}', 'audit_template.html')
@@ -59,11 +59,11 @@ def launch(view: View, uuid: str) -> str:
     """Create a ONESHOT audit from a template."""
     body = {'audit_template_uuid': uuid, 'audit_type': 'ONESHOT'}
     audit = view.api.request('POST', '/v1/audits', body)
-    return address('audits', audit['uuid'], done='created')
+    return view.address('audits', audit['uuid'], done='created')
 
 
 @PAGES.form('/audit_templates/{uuid}/delete', show_template)
 def delete(view: View, uuid: str) -> str:
     """Delete a template."""
     view.api.request('DELETE', f'/v1/audit_templates/{uuid}')
-    return address('audit_templates', done='deleted')
+    return view.address('audit_templates', done='deleted')

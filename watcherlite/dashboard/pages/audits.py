@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from watcherlite.dashboard import schema_forms
-from watcherlite.dashboard.views import SEARCH, PageTable, View, address, next_address
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.domain.audits import AUDIT_TYPES
 from watcherlite.states import audit as states
 
@@ -24,7 +24,7 @@ def list_audits(view: View) -> Mapping[str, Any]:
         'audits': body['audits'],
         'states': list(states.STATES),
         'filters': args,
-        'next': next_address(body, args, 'audits'),
+        'next': view.next_address(body, args, 'audits'),
         'can': {'create': view.allows('audit:create')},
     }
 
@@ -64,7 +64,7 @@ def create(view: View) -> str:
         if view.form.get(optional, '').strip():
             body[optional] = view.form[optional].strip()
     audit = view.api.request('POST', '/v1/audits', body)
-    return address('audits', audit['uuid'], done='created')
+    return view.address('audits', audit['uuid'], done='created')
 
 
 @PAGES.page('/audits/{uuid}', 'audit.html')
@@ -98,7 +98,7 @@ def change_state(view: View, uuid: str) -> str:
     state = view.form.get('state', '')
     change = [{'op': 'replace', 'path': '/state', 'value': state}]
     view.api.request('PATCH', f'/v1/audits/{uuid}', change)
-    return address('audits', uuid, done='changed')
+    return view.address('audits', uuid, done='changed')
 
 
 #: Requested state -> the text of its button.

@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.dashboard.pages import clustering
 from watcherlite.dashboard.pages.clustering import API, ROWS
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import PageTable, View
 from watcherlite.states import cluster as states
 
 PAGES = PageTable()
@@ -26,7 +26,7 @@ def list_clusters(view: View) -> Mapping[str, Any]:
         'statuses': list(states.CLUSTER_STATUSES),
         'filters': args,
         'chooses_projects': clustering.may_choose_projects(view),
-        'next': next_address(body, args, 'clusters'),
+        'next': view.next_address(body, args, 'clusters'),
     }
 
 
@@ -62,7 +62,7 @@ def show_cluster(view: View, cluster_id: str) -> Mapping[str, Any]:
 def check(view: View, cluster_id: str) -> str:
     """Check all nodes of a cluster."""
     view.api.request('POST', f'{API}/clusters/{cluster_id}/actions', {'check': {}})
-    return address('clusters', cluster_id, done='check')
+    return view.address('clusters', cluster_id, done='check')
 
 
 @PAGES.form('/clusters/{cluster_id}/recover', show_cluster)
@@ -70,4 +70,4 @@ def recover(view: View, cluster_id: str) -> str:
     """Recover the unhealthy nodes of a cluster."""
     body = clustering.recovery(view, 'check', 'check_capacity')
     view.api.request('POST', f'{API}/clusters/{cluster_id}/actions', body)
-    return address('clusters', cluster_id, done='recovery')
+    return view.address('clusters', cluster_id, done='recovery')

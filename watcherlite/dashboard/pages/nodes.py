@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.dashboard.pages import clustering
 from watcherlite.dashboard.pages.clustering import API, ROWS
-from watcherlite.dashboard.views import PageTable, View, address, next_address
+from watcherlite.dashboard.views import PageTable, View
 from watcherlite.states import cluster as states
 
 PAGES = PageTable()
@@ -26,7 +26,7 @@ def list_nodes(view: View) -> Mapping[str, Any]:
         'statuses': list(states.NODE_STATUSES),
         'filters': args,
         'chooses_projects': clustering.may_choose_projects(view),
-        'next': next_address(body, args, 'nodes'),
+        'next': view.next_address(body, args, 'nodes'),
     }
 
 
@@ -53,7 +53,7 @@ def show_node(view: View, node_id: str) -> Mapping[str, Any]:
 def check(view: View, node_id: str) -> str:
     """Check a node."""
     view.api.request('POST', f'{API}/nodes/{node_id}/actions', {'check': {}})
-    return address('nodes', node_id, done='check')
+    return view.address('nodes', node_id, done='check')
 
 
 @PAGES.form('/nodes/{node_id}/recover', show_node)
@@ -61,4 +61,4 @@ def recover(view: View, node_id: str) -> str:
     """Recover a node."""
     body = clustering.recovery(view, 'check', 'force_recreate')
     view.api.request('POST', f'{API}/nodes/{node_id}/actions', body)
-    return address('nodes', node_id, done='recovery')
+    return view.address('nodes', node_id, done='recovery')

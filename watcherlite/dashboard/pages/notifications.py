@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib import parse
 
-from watcherlite.dashboard.views import PageTable, View, address
+from watcherlite.dashboard.views import PageTable, View
 
 PAGES = PageTable()
 #: Events whose notifications a page shows.
@@ -21,5 +21,5 @@ def list_notifications(view: View) -> Mapping[str, Any]:
     before = query.get('before', [''])[0]
     return {
         'notifications': body['notifications'],
-        'next': address('notifications', before=before) if before else '',
+        'next': view.address('notifications', before=before) if before else '',
     }

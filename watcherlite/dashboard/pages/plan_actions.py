@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.dashboard.views import View, address
+from watcherlite.dashboard.views import View
 from watcherlite.states import action_plan as states
 
 #: The states of actions that pages show.
@@ -43,7 +43,7 @@ def can_retry(view: View, plan: Mapping[str, Any]) -> bool:
 def retry(view: View, path: str) -> str:
     """Retry a plan or an action; return the address of the new plan."""
     plan = view.api.request('POST', f'{path}/retry')
-    return address('action_plans', plan['uuid'], done='retried')
+    return view.address('action_plans', plan['uuid'], done='retried')
 
 
 #: A sequence number after all events.

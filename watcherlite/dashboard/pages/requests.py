@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from watcherlite.dashboard.views import PageTable, View, next_address
+from watcherlite.dashboard.views import PageTable, View
 
 PAGES = PageTable()
 ROWS = 50
@@ -28,5 +28,5 @@ def list_requests(view: View) -> Mapping[str, Any]:
         'requests': body['requests'],
         'pages': OBJECTS,
         'filters': args,
-        'next': next_address(body, args, 'requests'),
+        'next': view.next_address(body, args, 'requests'),
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard.api_client import ApiError
-from watcherlite.dashboard.views import PageTable, View, next_address
+from watcherlite.dashboard.views import PageTable, View
 
 PAGES = PageTable()
 ROWS = 50
@@ -19,7 +19,7 @@ def list_services(view: View) -> Mapping[str, Any]:
     health = get_health(view)
     return {
         'services': body['services'],
-        'next': next_address(body, args, 'services'),
+        'next': view.next_address(body, args, 'services'),
         'health': health['status'].upper(),
         'parts': list_parts(health),
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard import graph
-from watcherlite.dashboard.views import PageTable, View, address
+from watcherlite.dashboard.views import PageTable, View
 from watcherlite.states import stack as states
 
 PAGES = PageTable()
@@ -60,7 +60,7 @@ def list_stacks(view: View) -> Mapping[str, Any]:
         'project': project,
         'filters': args,
         'statuses': (states.COMPLETE, states.FAILED, states.IN_PROGRESS),
-        'next': address('stacks', **more) if more else '',
+        'next': view.address('stacks', **more) if more else '',
     }
 
 
@@ -102,7 +102,7 @@ def run_action(view: View, name: str, uuid: str) -> str:
     if action == 'lock':
         body = {'lock': {'level': view.form.get('level', '')}}
     view.api.request('POST', _path(view, name, uuid, 'actions'), body)
-    return address('stacks', name, uuid, project=project_of(view), done='changed')
+    return view.address('stacks', name, uuid, project=project_of(view), done='changed')
 
 
 @PAGES.form('/stacks/{name}/{uuid}/mark', show_stack)
@@ -114,7 +114,7 @@ def mark(view: View, name: str, uuid: str) -> str:
     }
     resource = view.form.get('resource', '')
     view.api.request('PATCH', _path(view, name, uuid, 'resources', resource), body)
-    return address('stacks', name, uuid, project=project_of(view), done='changed')
+    return view.address('stacks', name, uuid, project=project_of(view), done='changed')
 
 
 def _parents(resources: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -32,7 +32,7 @@ def request(
     """Return a request of the user 'ada'."""
     values = {
         'caller': Caller(user_name='ada'),
-        'host_url': HOST,
+        'root_url': HOST,
         'mount_url': HOST,
         'request_id': 'req-1',
         **more,

@@ -34,7 +34,7 @@ def service(request: Request) -> Response:
         'status': 'CURRENT',
         'max_version': microversions.text(INFRA_OPTIM.maximum),
         'min_version': microversions.text(INFRA_OPTIM.minimum),
-        'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
+        'links': [{'href': f'{request.root_url}/v1/', 'rel': links.SELF}],
     }
     return Response(
         {
@@ -58,7 +58,7 @@ def version(request: Request) -> Response:
                     'type': 'application/vnd.openstack.watcher.v1+json',
                 }
             ],
-            'links': [{'href': f'{request.host_url}/v1/', 'rel': links.SELF}],
+            'links': [{'href': f'{request.root_url}/v1/', 'rel': links.SELF}],
             **{
                 noun: links.collection_links(request, noun)
                 for noun, since in COLLECTIONS.items()
