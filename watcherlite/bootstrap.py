@@ -50,6 +50,7 @@ from watcherlite.messaging.bus import Bus
 from watcherlite.messaging.settings import NotificationDestination
 from watcherlite.notifications.relay import Relay
 from watcherlite.plugins import loader
+from watcherlite.plugins.openstack.connections import Clouds
 
 LOG = logging.getLogger(__name__)
 
@@ -346,7 +347,9 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
     option in the files.
     """
     plugins = loader.load(
-        options=conf, destinations=functools.partial(settings.destinations, conf)
+        options=conf,
+        destinations=functools.partial(settings.destinations, conf),
+        clouds=Clouds(settings.openstack_settings(conf)),
     )
     problems = [*configuration.bad_values(conf), *configuration.unknown_options(conf)]
     if problems:

@@ -303,5 +303,9 @@ class ApiUnavailable(WatcherliteError):
     """The API cannot be reached, or cannot respond."""
 
 
+class ServiceUnavailable(WatcherliteError):
+    """A service of the cloud is not available; the call can be repeated later."""
+
+
 class LeaseLost(WatcherliteError):
     """The lease of this worker has expired; others may own its actions."""

@@ -6,6 +6,8 @@ import ipaddress
 from oslo_config import cfg
 
 from watcherlite import conf as configuration
+from watcherlite import exceptions
+from watcherlite.conf import openstack
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.destinations import Destinations
 from watcherlite.engine.audits.reconciler import ReconcilerSettings
@@ -14,6 +16,7 @@ from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.services import ExecutionSettings
 from watcherlite.messaging.settings import MessagingSettings
 from watcherlite.notifications import settings as notification_settings
+from watcherlite.plugins.openstack.settings import OpenStackSettings
 
 
 def database_settings(conf: cfg.ConfigOpts) -> DatabaseSettings:
@@ -100,6 +103,41 @@ def destinations(conf: cfg.ConfigOpts) -> Destinations:
         hosts=tuple(group.allowed_hosts),
         refused=tuple(map(ipaddress.ip_network, group.refused_networks)),
         allowed=tuple(map(ipaddress.ip_network, group.allowed_networks)),
+    )
+
+
+def openstack_settings(conf: cfg.ConfigOpts) -> OpenStackSettings:
+    """Return the settings of the access to OpenStack.
+
+    :raises ConfigurationError: options contradict each other
+    """
+    group = conf.openstack
+    auth = {
+        option.dest: group[option.dest]
+        for option in openstack.AUTH_OPTS
+        if group[option.dest]
+    }
+    if group.cloud and auth:
+        raise exceptions.ConfigurationError(
+            f'[openstack] has cloud and {", ".join(sorted(auth))}; set either '
+            'cloud, or the options of the authentication'
+        )
+    if group.keyfile and not group.certfile:
+        raise exceptions.ConfigurationError('[openstack] has keyfile without certfile')
+    verify = False if group.insecure else group.cafile
+    return OpenStackSettings(
+        cloud=group.cloud,
+        client_config_file=group.client_config_file,
+        auth_type=group.auth_type,
+        auth=auth,
+        interface=group.interface,
+        region_name=group.region_name,
+        verify=verify,
+        cert=(group.certfile, group.keyfile) if group.keyfile else group.certfile,
+        timeout=(group.connect_timeout, group.read_timeout),
+        retries=group.retries,
+        max_connections=group.max_connections,
+        allow_service_authority=group.allow_service_authority,
     )
 
 

@@ -24,6 +24,7 @@ ROOMS = {
     'watcherlite.domain': 1,
     'watcherlite.plugins.base': 2,
     'watcherlite.db.clusters': 2,
+    'watcherlite.db.credentials': 2,
     'watcherlite.db.query': 2,
     'watcherlite.db.locking': 2,
     'watcherlite.db.projects': 2,
@@ -40,6 +41,7 @@ ROOMS = {
     'watcherlite.engine': 4,
     # Shared by the built-in plugins and the loader.
     'watcherlite.plugins': 4,
+    'watcherlite.plugins.openstack': 4,
     'watcherlite.plugins.loader': 5,
     'watcherlite.plugins.action_types': 5,
     'watcherlite.plugins.resource_handlers': 5,
@@ -179,6 +181,11 @@ IN_FUNCTIONS = pairs(
         'only lifecycle hooks need requests',
     ),
     (
+        'plugins.openstack.connections',
+        'plugins.openstack.authentication',
+        'only clouds need openstacksdk',
+    ),
+    (
         'plugins.action_types.http_request plugins.action_types.http_parts',
         'plugins.http_exchange',
         'plans without HTTP need no requests',
@@ -199,7 +206,10 @@ IN_FUNCTIONS = pairs(
 MOST_MODULES = 20
 
 #: Larger folders -> reason.
-LARGE_FOLDERS = {'watcherlite/execution': 'the core: each module is one concept of it'}
+LARGE_FOLDERS = {
+    'watcherlite/execution': 'the core: each module is one concept of it',
+    'watcherlite/conf': 'one module for each option group',
+}
 
 #: Third-party package -> prefixes of the modules that may import it.
 FENCES = {
@@ -241,9 +251,20 @@ FENCES = {
     'requests': (
         'watcherlite.plugins.http_exchange',
         'watcherlite.plugins.action_types',
+        'watcherlite.plugins.openstack',
         'watcherlite.cli.http.client',
     ),
-    'openstack': ('watcherlite.cli.http.keystone',),
+    'openstack': (
+        'watcherlite.cli.http.keystone',
+        'watcherlite.plugins.openstack',
+        # Only the type of a result.
+        'watcherlite.plugins.base',
+    ),
+    'keystoneauth1': (
+        'watcherlite.cli.http.keystone',
+        'watcherlite.dashboard.logins',
+        'watcherlite.plugins.openstack',
+    ),
     'tests': (),
 }
 

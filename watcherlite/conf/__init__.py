@@ -20,6 +20,7 @@ from watcherlite.conf import (
     logs,
     messaging,
     notifications,
+    openstack,
     outgoing_http,
     registration,
     secrets,
@@ -66,6 +67,7 @@ GROUPS = (
     stacks,
     clusters,
     outgoing_http,
+    openstack,
     notifications,
 )
 

@@ -30,6 +30,7 @@ from watcherlite.domain.resource_results import (
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
+    from openstack.connection import Connection
     from oslo_config import cfg
 
 ACTION_TYPES = 'watcherlite.action_types'
@@ -168,6 +169,44 @@ class Connecting:
     def destinations(self) -> Destinations:
         """Return the current rules: a reload changes them."""
         return self.read_destinations()
+
+
+class Clouds(Protocol):
+    """The connections to OpenStack, configured by `[openstack]`.
+
+    See `watcherlite.plugins.openstack.connections`. A connection of openstacksdk is
+    returned without I/O, is reused, and may be used by several threads.
+    """
+
+    @property
+    def is_configured(self) -> bool:
+        """Return whether there is a cloud."""
+
+    def service_connection(self, region: str | None = None) -> 'Connection':
+        """Return a connection with the authority of this service, for plans."""
+
+    def connection_for(
+        self, credential: str | None, region: str | None = None
+    ) -> 'Connection':
+        """Return a connection with the authority of a user.
+
+        :param credential: `ResourceContext.credential`
+        :raises Forbidden: there is no such authority
+        """
+
+
+class CloudClient:
+    """A plugin that uses OpenStack; a base class beside that of its kind.
+
+    Calls are made within `watcherlite.plugins.openstack.errors.translated`, which turns
+    the exceptions of openstacksdk into those of watcherlite, and in steps called by
+    `watcherlite.plugins.openstack.delays.attempt`, which delays the action while a
+    service is not available. openstacksdk is not imported at the start of a daemon.
+
+    :ivar clouds: set by the loader
+    """
+
+    clouds: Clouds
 
 
 class ActionType(Connecting):
@@ -496,6 +535,8 @@ class ResourceContext(Protocol):
     :cvar uuid: of the action; the idempotency key of this operation
     :cvar attempt: the fencing token
     :cvar tenant: the project of the stack
+    :cvar credential: the authority of its user, for `Clouds.connection_for`; None:
+        there is none
     :cvar resource_uuid: constant; a replacement has the same name and another uuid
     :cvar physical_name: a unique name: stack, resource, and a short id
     :cvar physical_id: as returned by the handler; None before
@@ -511,6 +552,7 @@ class ResourceContext(Protocol):
     uuid: str
     attempt: int
     tenant: str
+    credential: str | None
     stack_name: str
     stack_uuid: str
     resource_name: str

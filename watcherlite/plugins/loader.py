@@ -20,6 +20,8 @@ from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.destinations import Destinations
 from watcherlite.plugins import base, options, parameters, properties, schemas, specs
+from watcherlite.plugins.openstack.connections import Clouds
+from watcherlite.plugins.openstack.settings import OpenStackSettings
 
 LOG = logging.getLogger(__name__)
 
@@ -117,7 +119,9 @@ class Plugins:
         candidates: Iterable[_Candidate],
         conf: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
+        clouds: base.Clouds | None = None,
     ) -> None:
+        self.clouds = clouds or Clouds(OpenStackSettings())
         self._all = list(candidates)
         self._conf = conf
         self._destinations = destinations
@@ -140,10 +144,11 @@ class Plugins:
         planners: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
+        clouds: base.Clouds | None = None,
     ) -> 'Plugins':
         """Return plugins from classes, for tests.
 
-        :param destinations: see `load`
+        :param destinations, clouds: see `load`
         """
         given = {
             base.ACTION_TYPES: action_types or {},
@@ -167,6 +172,7 @@ class Plugins:
             ],
             options,
             destinations,
+            clouds,
         )
 
     def action_type(self, name: str) -> type[base.ActionType]:
@@ -187,6 +193,8 @@ class Plugins:
         plugin = made[0](made[1])
         if isinstance(plugin, base.Connecting):
             plugin.read_destinations = self._destinations
+        if isinstance(plugin, base.CloudClient):
+            plugin.clouds = self.clouds
         return plugin
 
     make_action_type = functools.partialmethod(make, base.ACTION_TYPES)
@@ -317,10 +325,12 @@ def load(
     namespaces: Iterable[str] = base.NAMESPACES,
     options: cfg.ConfigOpts | None = None,
     destinations: Callable[[], Destinations] = Destinations,
+    clouds: base.Clouds | None = None,
 ) -> Plugins:
     """Return the plugins of some namespaces; a broken one raises nothing.
 
     :param destinations: returns the servers that users may have connected to
+    :param clouds: for plugins that use OpenStack; None: no cloud is configured
     :param options: where to register the plugins' options. With it, all plugins are
         imported now: the content of files can only be validated when all options are
         known. Without it each is imported on demand, and has the defaults of its
@@ -337,6 +347,7 @@ def load(
         ],
         options,
         destinations,
+        clouds,
     )
 
 

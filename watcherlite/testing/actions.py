@@ -14,7 +14,7 @@ from watcherlite.execution import results
 from watcherlite.execution.runner import default_completion
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import schemas
-from watcherlite.plugins.base import ActionType
+from watcherlite.plugins.base import ActionType, CloudClient, Clouds
 from watcherlite.states import action as states
 from watcherlite.testing.context import FakeContext, Injected
 from watcherlite.testing.recorder import Change, Recorder
@@ -64,6 +64,7 @@ def run_action(
     context: FakeContext | None = None,
     derived_end: Callable[[outcomes.DerivedAction], SimulatedResult] | None = None,
     destinations: Destinations = WITH_LOOPBACK,
+    clouds: Clouds | None = None,
 ) -> ActionResult:
     """Execute an action from READY to its end, and return its result.
 
@@ -80,6 +81,7 @@ def run_action(
         is CANCELLED after `timeout`, by a clock that it advances, is overdue
     :param destinations: the allowed servers; servers of this machine are allowed by
         default, unlike in production
+    :param clouds: for a `CloudClient`, usually with fake connections
     :raises InvalidInput: the inputs are invalid
     :raises AssertionError: it retries or polls without end
     """
@@ -87,7 +89,7 @@ def run_action(
         inputs, signals=signals, clock=clock, attempt=attempt, timeout=timeout
     )
     given.inputs = dict(inputs)
-    run = _Run(action_type, options, given, destinations)
+    run = _Run(action_type, options, given, destinations, clouds)
     schemas.validate_inputs(run.instance(), inputs)
     return run.to_the_end(derived_end or (lambda action: SimulatedResult(action.key)))
 
@@ -99,11 +101,13 @@ def revert_action(
     *,
     options: Mapping[str, Any] | None = None,
     context: FakeContext | None = None,
+    clouds: Clouds | None = None,
 ) -> ActionResult:
     """Revert an action that succeeded with these outputs."""
     given = context or FakeContext(inputs)
     given.inputs, given.outputs = dict(inputs), outputs
-    return _Run(action_type, options, given, WITH_LOOPBACK, phase=REVERT).revert()
+    run = _Run(action_type, options, given, WITH_LOOPBACK, clouds, phase=REVERT)
+    return run.revert()
 
 
 class _Run:
@@ -113,12 +117,14 @@ class _Run:
         options: Mapping[str, Any] | None,
         context: FakeContext,
         destinations: Destinations,
+        clouds: Clouds | None,
         **properties: Any,
     ) -> None:
         self._type = action_type
         self._options = plugin_options.alone(action_type, options)
         self._context = context
         self._destinations = destinations
+        self._clouds = clouds
         self._action = Action(
             context.uuid,
             action_type.__name__,
@@ -135,6 +141,8 @@ class _Run:
     def instance(self) -> ActionType:
         made = self._type(self._options)
         made.read_destinations = lambda: self._destinations
+        if isinstance(made, CloudClient) and self._clouds is not None:
+            made.clouds = self._clouds
         return made
 
     def to_the_end(

@@ -21,7 +21,7 @@ from watcherlite.domain.resource_results import (
 from watcherlite.engine.stacks.resource_context import HandlerContext, unique_name
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import properties as fitting
-from watcherlite.plugins.base import ResourceHandler
+from watcherlite.plugins.base import CloudClient, Clouds, ResourceHandler
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext
 
@@ -68,6 +68,8 @@ class ResourceRun:
     :param files: submitted with the template
     :param destinations: the allowed servers; those of this machine are allowed by
         default, unlike in production
+    :param clouds: for a `CloudClient`, usually with fake connections
+    :param credential: of the stack
     :ivar lease_lost: set it to make the lease of the worker expired in each operation
     :ivar story: each operation as `CREATE_COMPLETE`
     :ivar physical_id, attributes, data, properties: as the engine would store them
@@ -86,6 +88,8 @@ class ResourceRun:
         files: Mapping[str, str] | None = None,
         metadata: Mapping[str, Any] | None = None,
         destinations: Destinations = WITH_LOOPBACK,
+        clouds: Clouds | None = None,
+        credential: str | None = None,
     ) -> None:
         wrong = fitting.declaration_problem(handler)
         if wrong:
@@ -93,6 +97,7 @@ class ResourceRun:
         self._type = handler
         self._options = plugin_options.alone(handler, options)
         self._destinations = destinations
+        self._clouds, self._credential = clouds, credential
         self._clock: Clock = clock if clock is not None else ManualClock()
         self._timeout = timeout
         self._name, self._stack_name = name, stack_name
@@ -278,6 +283,8 @@ class ResourceRun:
     def _instance(self) -> ResourceHandler:
         made = self._type(self._options)
         made.read_destinations = lambda: self._destinations
+        if isinstance(made, CloudClient) and self._clouds is not None:
+            made.clouds = self._clouds
         return made
 
     def _action(self, attempt: int) -> FakeContext:
@@ -309,6 +316,7 @@ class ResourceRun:
             data=self.data,
             files=self._files,
             action=action,
+            credential=self._credential,
         )
 
 

@@ -105,6 +105,35 @@ DEFAULTS = {
         'refused_networks': list(REFUSED_NETWORKS),
         'allowed_networks': [],
     },
+    'openstack': {
+        'cloud': None,
+        'client_config_file': None,
+        'auth_type': 'password',
+        'auth_url': None,
+        'username': None,
+        'user_id': None,
+        'user_domain_id': None,
+        'user_domain_name': None,
+        'password': None,
+        'project_id': None,
+        'project_name': None,
+        'project_domain_id': None,
+        'project_domain_name': None,
+        'system_scope': None,
+        'application_credential_id': None,
+        'application_credential_secret': None,
+        'interface': None,
+        'region_name': None,
+        'cafile': None,
+        'certfile': None,
+        'keyfile': None,
+        'insecure': False,
+        'connect_timeout': 5,
+        'read_timeout': 60,
+        'retries': 2,
+        'max_connections': 256,
+        'allow_service_authority': False,
+    },
     'notifications': {
         'level': 'info',
         'topics': ['versioned_notifications'],
@@ -209,7 +238,15 @@ class TestDeclarations(base.TestCase):
         }
 
         self.assertEqual(
-            {'database.connection': True, 'messaging.url': True}, dict(named)
+            {
+                'database.connection': True,
+                'messaging.url': True,
+                # Without a password.
+                'openstack.auth_url': False,
+                'openstack.password': True,
+                'openstack.application_credential_secret': True,
+            },
+            dict(named),
         )
 
     def test_mutable_options_of_lanes_are_those_the_core_reloads(self):

@@ -92,6 +92,7 @@ class HandlerContext:
     files: Mapping[str, str]
     action: HandlerAction
     update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    credential: str | None = None
 
     def __post_init__(self) -> None:
         self.uuid = self.action.uuid

@@ -1,0 +1,172 @@
+"""The clouds of openstacksdk, with the authority of the service or of a user."""
+
+import functools
+import threading
+from typing import Any, cast
+
+import requests
+from keystoneauth1 import loading
+from keystoneauth1 import plugin as keystone_plugin
+from openstack import config as openstack_config
+from openstack import connection
+from openstack.config import cloud_region
+
+from watcherlite import exceptions
+from watcherlite.db import credentials
+from watcherlite.db.credentials import Credential
+from watcherlite.plugins.openstack.session import Session, open_http
+from watcherlite.plugins.openstack.settings import OpenStackSettings
+
+APP_NAME = 'watcherlite'
+
+#: The scope of the service's own tokens, which one of a trust must not have.
+_SCOPE = frozenset(
+    {
+        'project_id',
+        'project_name',
+        'project_domain_id',
+        'project_domain_name',
+        'tenant_id',
+        'tenant_name',
+        'domain_id',
+        'domain_name',
+        'system_scope',
+        'default_domain',
+        'default_domain_id',
+        'default_domain_name',
+        'trust_id',
+    }
+)
+_WITH_PASSWORD = frozenset({'password', 'v3password'})
+
+
+class Identities:
+    """Creates connections, which share the HTTP connections of the process.
+
+    :param settings: the cloud and the user of the service
+    :raises ConfigurationError: the settings do not describe a cloud
+    """
+
+    def __init__(self, settings: OpenStackSettings) -> None:
+        self._settings = settings
+        self._http: requests.Session = open_http()
+        self._lock = threading.Lock()
+        self._config = openstack_config.OpenStackConfig(
+            config_files=(
+                [settings.client_config_file] if settings.client_config_file else None
+            ),
+            app_name=APP_NAME,
+            load_yaml_config=settings.cloud is not None,
+            # They are those of the user that starts a daemon, not of the daemon.
+            load_envvars=False,
+        )
+
+    def plugin(self, credential: Credential | None) -> keystone_plugin.BaseAuthPlugin:
+        """Return the plugin that requests tokens, for use in all regions.
+
+        :param credential: None: the service's own authority
+        """
+        region = self._region(None)
+        auth_type = str(region.config['auth_type'])
+        auth = {
+            key: value
+            for key, value in region.config['auth'].items()
+            if value is not None
+        }
+        if credential is None:
+            return _load(auth_type, auth)
+        if credential.kind == credentials.APPLICATION_CREDENTIAL:
+            return _load(
+                'v3applicationcredential',
+                {
+                    'auth_url': auth['auth_url'],
+                    'application_credential_id': credential.external_id,
+                    'application_credential_secret': credential.secret,
+                },
+            )
+        if auth_type not in _WITH_PASSWORD:
+            raise exceptions.ConfigurationError(
+                f'[openstack] has auth_type {auth_type}, with which the service cannot '
+                'use the trusts of users; set it to password'
+            )
+        unscoped = {key: value for key, value in auth.items() if key not in _SCOPE}
+        return _load('v3password', {**unscoped, 'trust_id': credential.external_id})
+
+    def connect(
+        self, plugin: keystone_plugin.BaseAuthPlugin, region: str | None
+    ) -> connection.Connection:
+        """Return a connection; nothing is sent before it is used.
+
+        :raises ConfigurationError: the cloud does not exist
+        :raises Invalid: it has no such region
+        """
+        base = self._region(region)
+        return connection.Connection(
+            config=cloud_region.CloudRegion(
+                name=base.name,
+                region_name=base.region_name,
+                config=base.config,
+                auth_plugin=plugin,
+                session_constructor=self._session,
+                app_name=APP_NAME,
+            )
+        )
+
+    @property
+    def _session(self) -> type[Session]:
+        """Return the constructor of sessions, which is called without settings."""
+        return cast(
+            'type[Session]',
+            functools.partial(Session, self._settings, session=self._http),
+        )
+
+    def close(self) -> None:
+        """Close the HTTP connections."""
+        self._http.close()
+
+    def _region(self, name: str | None) -> cloud_region.CloudRegion:
+        settings = self._settings
+        arguments: dict[str, Any] = {
+            'interface': settings.interface,
+            'region_name': name or settings.region_name,
+        }
+        if settings.verify is not None:
+            arguments['verify'] = bool(settings.verify)
+            if isinstance(settings.verify, str):
+                arguments['cacert'] = settings.verify
+        if isinstance(settings.cert, tuple):
+            arguments['cert'], arguments['key'] = settings.cert
+        elif settings.cert:
+            arguments['cert'] = settings.cert
+        if settings.cloud is None:
+            arguments['auth_type'] = settings.auth_type
+            arguments['auth'] = dict(settings.auth)
+        given = {key: value for key, value in arguments.items() if value is not None}
+        try:
+            with self._lock:  # openstacksdk does not say that it is thread-safe
+                return self._config.get_one(
+                    cloud=settings.cloud, validate=False, **given
+                )
+        except Exception as error:
+            if name is not None and 'egion' in str(error):
+                raise exceptions.Invalid(
+                    f'The cloud {settings.cloud} has no region {name}'
+                ) from error
+            raise exceptions.ConfigurationError(
+                f'[openstack] does not describe a cloud: {error}'
+            ) from error
+
+
+def _load(auth_type: str, options: dict[str, Any]) -> keystone_plugin.BaseAuthPlugin:
+    """Return a plugin of keystoneauth; raise ConfigurationError for its options."""
+    loader: Any = loading.get_plugin_loader(auth_type)
+    known = {option.dest for option in loader.get_options()}
+    try:
+        plugin: keystone_plugin.BaseAuthPlugin = loader.load_from_options(
+            **{key: value for key, value in options.items() if key in known}
+        )
+    except Exception as error:
+        raise exceptions.ConfigurationError(
+            f'[openstack] is incomplete for auth_type {auth_type}: {error}'
+        ) from error
+    return plugin

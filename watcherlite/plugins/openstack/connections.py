@@ -1,0 +1,157 @@
+"""Connections to OpenStack, reused per credential and region."""
+
+import collections
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from watcherlite import exceptions
+from watcherlite.db.credentials import Credential
+from watcherlite.plugins.openstack.settings import OpenStackSettings
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
+
+EXTRA = 'watcherlite[openstack]'
+NOT_CONFIGURED = (
+    'No cloud is configured: set [openstack] cloud, or auth_url and the user of this '
+    'service'
+)
+NOT_INSTALLED = f'OpenStack requires openstacksdk: pip install "{EXTRA}"'
+NO_CREDENTIAL = (
+    'There is no authority of a user for this work: it was requested without a '
+    'keystone token. Request it with [api] auth_strategy = keystone, or set '
+    '[openstack] allow_service_authority to use that of the service'
+)
+
+
+class Clouds:
+    """The connections of a process; created lazily, thread-safe and bounded.
+
+    A connection authenticates when it is first used, renews its token, and may be used
+    by several threads. Neither method does I/O, except that `connection_for` may read
+    a credential from the database.
+
+    :param settings: of `[openstack]`
+    :param read_credential: returns the credential of a uuid; None: it does not exist
+    """
+
+    def __init__(
+        self,
+        settings: OpenStackSettings,
+        read_credential: Callable[[str], Credential | None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self.read_credential = read_credential
+        self._lock = threading.RLock()
+        self._identities: Any = None
+        #: uuid of the credential, '' for the service -> (plugin, region -> connection)
+        self._users: collections.OrderedDict[
+            str, tuple[Any, dict[str | None, Connection]]
+        ] = collections.OrderedDict()
+
+    @property
+    def is_configured(self) -> bool:
+        """Return whether there is a cloud."""
+        return self._settings.is_configured
+
+    def service_connection(self, region: str | None = None) -> 'Connection':
+        """Return a connection with the authority of this service.
+
+        :param region: None: that of the configuration
+        :raises ConfigurationError: no cloud is configured, or openstacksdk is missing
+        :raises Invalid: the cloud has no such region
+        """
+        return self._connection('', None, region)
+
+    def connection_for(
+        self, credential: Credential | str | None, region: str | None = None
+    ) -> 'Connection':
+        """Return a connection with the authority of a user.
+
+        :param credential: a stored one, or its uuid; None: there is none, and the
+            authority of the service is used if `allow_service_authority` is true
+        :raises Forbidden: there is no credential, or it does not exist any more
+        :raises ConfigurationError, Invalid: see `service_connection`
+        """
+        if credential is None:
+            if not self._settings.allow_service_authority:
+                raise exceptions.Forbidden(NO_CREDENTIAL)
+            return self.service_connection(region)
+        if isinstance(credential, Credential):
+            return self._connection(credential.uuid, credential, region)
+        return self._connection(credential, None, region)
+
+    def forget(self, credential_uuid: str) -> None:
+        """Discard the connections of a credential, which was revoked."""
+        with self._lock:
+            self._users.pop(credential_uuid, None)
+
+    def close(self) -> None:
+        """Discard all connections, and close those that are not in use."""
+        with self._lock:
+            self._users.clear()
+            identities, self._identities = self._identities, None
+        if identities is not None:
+            identities.close()
+
+    def _connection(
+        self, key: str, credential: Credential | None, region: str | None
+    ) -> 'Connection':
+        with self._lock:
+            connection = self._cached(key, region)
+            if connection is not None:
+                return connection
+        if key and credential is None:
+            # Without the lock: the database may be slow.
+            credential = self._read(key)
+        with self._lock:
+            connection = self._cached(key, region)
+            if connection is None:
+                connection = self._connect(key, credential, region)
+            return connection
+
+    def _cached(self, key: str, region: str | None) -> 'Connection | None':
+        user = self._users.get(key)
+        if user is None:
+            return None
+        self._users.move_to_end(key)
+        return user[1].get(region)
+
+    def _connect(
+        self, key: str, credential: Credential | None, region: str | None
+    ) -> 'Connection':
+        identities = self._opened()
+        user = self._users.get(key) or (identities.plugin(credential), {})
+        connection: Connection = identities.connect(user[0], region)
+        # The names of regions come from users.
+        if len(user[1]) >= self._settings.max_connections:
+            user[1].clear()
+        user[1][region] = connection
+        self._users[key] = user
+        while len(self._users) > self._settings.max_connections:
+            # Callers that still use it keep it.
+            self._users.popitem(last=False)
+        return connection
+
+    def _opened(self) -> Any:
+        if self._identities is None:
+            if not self._settings.is_configured:
+                raise exceptions.ConfigurationError(NOT_CONFIGURED)
+            try:
+                # It imports openstacksdk, which only clouds need.
+                from watcherlite.plugins.openstack import authentication
+            except ImportError as error:
+                raise exceptions.ConfigurationError(NOT_INSTALLED) from error
+            self._identities = authentication.Identities(self._settings)
+        return self._identities
+
+    def _read(self, uuid: str) -> Credential:
+        read = self.read_credential
+        credential = read(uuid) if read is not None else None
+        if credential is None:
+            raise exceptions.Forbidden(
+                f'The credential {uuid} does not exist any more; the user must repeat '
+                'the request, for example update the stack'
+            )
+        return credential
