@@ -104,12 +104,14 @@ class Identities:
         return connection.Connection(
             config=cloud_region.CloudRegion(
                 name=base.name,
-                region_name=base.region_name,
+                region_name=base.config.get('region_name') or None,
                 config=base.config,
                 auth_plugin=plugin,
                 session_constructor=self._session,
                 app_name=APP_NAME,
-            )
+            ),
+            # Otherwise a service that is not available once remains so.
+            strict_proxies=True,
         )
 
     @property
@@ -126,10 +128,10 @@ class Identities:
 
     def _region(self, name: str | None) -> cloud_region.CloudRegion:
         settings = self._settings
-        arguments: dict[str, Any] = {
-            'interface': settings.interface,
-            'region_name': name or settings.region_name,
-        }
+        region = name or settings.region_name
+        arguments: dict[str, Any] = {'interface': settings.interface}
+        if self._has_regions:
+            arguments['region_name'] = region
         if settings.verify is not None:
             arguments['verify'] = bool(settings.verify)
             if isinstance(settings.verify, str):
@@ -144,7 +146,7 @@ class Identities:
         given = {key: value for key, value in arguments.items() if value is not None}
         try:
             with self._lock:  # openstacksdk does not say that it is thread-safe
-                return self._config.get_one(
+                found = self._config.get_one(
                     cloud=settings.cloud, validate=False, **given
                 )
         except Exception as error:
@@ -155,6 +157,19 @@ class Identities:
             raise exceptions.ConfigurationError(
                 f'[openstack] does not describe a cloud: {error}'
             ) from error
+        if region is not None:
+            found.config['region_name'] = region
+        return found
+
+    @property
+    def _has_regions(self) -> bool:
+        """Return whether clouds.yaml lists the regions of the cloud.
+
+        If not, `region_name` there is the default, and the service catalog may have
+        others.
+        """
+        clouds = self._config.cloud_config.get('clouds', {})
+        return 'regions' in (clouds.get(self._settings.cloud) or {})
 
 
 def _load(auth_type: str, options: dict[str, Any]) -> keystone_plugin.BaseAuthPlugin:

@@ -187,6 +187,17 @@ class TestClouds(CloudsCase):
 
         self.assertEqual('The cloud here has no region nowhere', str(error))
 
+    def test_a_cloud_with_one_region_may_have_others_in_its_catalog(self):
+        self.path.write_text(YAML.replace('regions: [one, two]', 'region_name: one'))
+        clouds = self.here()
+
+        names = [
+            clouds.service_connection(region).config.region_name
+            for region in (None, 'two')
+        ]
+
+        self.assertEqual(['one', 'two'], names)
+
     def test_an_unknown_cloud_is_an_error_of_the_configuration(self):
         error = self.assertRaises(
             exceptions.ConfigurationError, self.here(cloud='gone').service_connection
