@@ -18,6 +18,8 @@ from watcherlite.states import action_plan as states
 
 #: The statuses of its actions that the retry has.
 REMAINING = frozenset({action_states.FAILED, action_states.CANCELLED})
+#: The states of plans that end by themselves.
+_STARTED = frozenset({states.PENDING, states.ONGOING, states.CANCELLING})
 #: The largest number of dependencies of a retry: an action that succeeded between many
 #: others makes each of these depend on each.
 MAX_DEPENDENCIES = 200_000
@@ -36,7 +38,7 @@ def remaining_document(
     :raises Conflict: the state of the plan or the action does not allow a retry
     """
     if plan.state not in states.RETRIABLE:
-        raise exceptions.Conflict(f"Couldn't retry when state is '{plan.state}'.")
+        raise exceptions.Conflict(_state_problem('action plan', plan.state))
     if plan.stage == REVERTING:
         raise exceptions.Conflict(
             'The action plan was rolled back; create a new one from its document.'
@@ -47,7 +49,7 @@ def remaining_document(
     if only is not None:
         if only not in wanted:
             state = found[only].state if only in found else 'derived'
-            raise exceptions.Conflict(f"Couldn't retry when state is '{state}'.")
+            raise exceptions.Conflict(_state_problem('action', state))
         wanted &= _with_descendants(found, only)
     if not wanted:
         raise exceptions.Conflict('All actions of the action plan have succeeded.')
@@ -71,6 +73,14 @@ def remaining_document(
             if uuid in wanted
         ),
     )
+
+
+def _state_problem(kind: str, state: str) -> str:
+    """Return the message of a refusal because of the state of an object."""
+    problem = f"Couldn't retry when the state of the {kind} is '{state}'"
+    if state in _STARTED:
+        return f'{problem}. Wait until it has ended, or cancel it.'
+    return f'{problem}; it has to be FAILED or CANCELLED.'
 
 
 def _with_descendants(found: Mapping[str, Action], uuid: str) -> set[str]:

@@ -408,8 +408,8 @@ class TestForms(PageCase):
         self.assertIn('error', alert['class'] or '')
         self.assertIn('State ⊘ CANCELLED', page.text)
 
-    def failed_plan(self) -> str:
-        """Store a plan that failed at its second action; return its uuid."""
+    def failed_plan(self, state: str = 'FAILED') -> str:
+        """Store a plan whose second action failed; return the uuid of the action."""
         _, (_, action) = store_plan(
             self.store,
             make_action(name='drain', status='SUCCEEDED'),
@@ -420,7 +420,7 @@ class TestForms(PageCase):
                 status_message='no disk',
             ),
             uuid=uuid('f', 1),
-            state='FAILED',
+            state=state,
         )
         return action.uuid
 
@@ -451,6 +451,25 @@ class TestForms(PageCase):
 
         self.assertEqual(404, page.status)
         self.assertIn('could not be found', page.text)
+
+    def test_a_failed_action_of_a_running_plan_is_retried_later(self) -> None:
+        action = self.failed_plan(state='ONGOING')
+        plan = self.visitor.get(f'/dashboard/action_plans/{uuid("f", 1)}')
+        form = plan.form('/cancel')
+        for path in (f'action_plans/{uuid("f", 1)}', f'actions/{action}'):
+            page = self.visitor.get(f'/dashboard/{path}')
+            self.assertNotIn('retry', page.actions())
+            self.assertIn('can be retried when', page.text)
+
+            form.action = f'/dashboard/{path}/retry'
+            page = self.visitor.submit_form(form)
+
+            self.assertEqual(409, page.status)
+            self.assertIn(
+                "Couldn't retry when the state of the action plan is 'ONGOING'. Wait "
+                'until it has ended, or cancel it.',
+                page.text,
+            )
 
     def test_buttons_are_those_that_the_state_allows(self) -> None:
         for path, expected in (

@@ -1,6 +1,7 @@
 """The retry of a plan: its actions, and their order."""
 
 import datetime
+import functools
 
 from tests import base, factories
 from watcherlite import exceptions
@@ -8,7 +9,7 @@ from watcherlite.applier import retry
 from watcherlite.domain.action_plans import REVERTING
 
 LATER = factories.NOW + datetime.timedelta(days=1)
-ACTIVE = ('RECOMMENDED', 'PENDING', 'ONGOING', 'CANCELLING', 'SUCCEEDED', 'DELETED')
+STARTED = ('PENDING', 'ONGOING', 'CANCELLING')
 
 
 def actions(**states):
@@ -98,17 +99,26 @@ class TestRemainingDocument(base.TestCase):
         self.assertEqual({'parent': ()}, retried([parent, child]))
 
     def test_what_cannot_be_retried_is_refused_with_the_reason(self):
-        state = "Couldn't retry when state is '{}'."
+        state = "Couldn't retry when the state of the {} is '{}'{}"
+        plan = functools.partial(state.format, 'action plan')
+        action = functools.partial(state.format, 'action')
+        wait = '. Wait until it has ended, or cancel it.'
+        final = '; it has to be FAILED or CANCELLED.'
         succeeded = actions(a=('SUCCEEDED',))
         cases = [
-            *((DIAMOND, None, {'state': s}, state.format(s)) for s in ACTIVE),
+            (DIAMOND, None, {'state': 'RECOMMENDED'}, plan('RECOMMENDED', final)),
+            (DIAMOND, None, {'state': 'SUCCEEDED'}, plan('SUCCEEDED', final)),
+            (DIAMOND, None, {'state': 'DELETED'}, plan('DELETED', final)),
+            *((DIAMOND, None, {'state': s}, plan(s, wait)) for s in STARTED),
             (DIAMOND, None, {'stage': REVERTING}, 'was rolled back'),
-            (DIAMOND, 'drain', {}, state.format('SUCCEEDED')),
-            (DIAMOND, 'check', {}, state.format('SKIPPED')),
+            (DIAMOND, 'drain', {}, action('SUCCEEDED', final)),
+            (DIAMOND, 'check', {}, action('SKIPPED', final)),
             (succeeded, None, {}, 'All actions of the action plan have succeeded.'),
         ]
-        for found, only, plan, reason in cases:
-            error = self.assertRaises(exceptions.Conflict, retried, found, only, **plan)
+        for found, only, changed, reason in cases:
+            error = self.assertRaises(
+                exceptions.Conflict, retried, found, only, **changed
+            )
             self.assertIn(reason, str(error))
 
     def test_a_retry_with_too_many_dependencies_is_refused(self):

@@ -193,6 +193,7 @@ def _allowed_actions(view: View, plan: Mapping[str, Any]) -> Mapping[str, bool]:
         and state in (states.RECOMMENDED, states.PENDING, states.ONGOING),
         'skip': state in states.SKIPPABLE and view.allows('action:update'),
         'retry': plan_actions.can_retry(view, plan),
+        'retry_later': plan_actions.can_retry_later(view, plan),
     }
 
 

@@ -163,6 +163,8 @@ def _allowed_actions(
         'reason': updates and state == 'SKIPPED',
         'retry': state in ('FAILED', 'CANCELLED')
         and plan_actions.can_retry(view, plan),
+        'retry_later': state in ('FAILED', 'CANCELLED')
+        and plan_actions.can_retry_later(view, plan),
         'suspend': signals and state == 'ONGOING',
         'resume': signals and state == 'SUSPENDED',
         'cancel': signals and state in ('ONGOING', 'SUSPENDED', 'PENDING'),

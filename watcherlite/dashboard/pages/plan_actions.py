@@ -11,6 +11,8 @@ STATES = (
     *('PENDING', 'ONGOING', 'SUSPENDED', 'SUCCEEDED', 'FAILED', 'SKIPPED'),
     'CANCELLED',
 )
+#: The states of plans that end by themselves.
+_STARTED = frozenset({states.PENDING, states.ONGOING, states.CANCELLING})
 
 
 def show(action: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,6 +40,11 @@ def skip(view: View, uuid: str, reason: str) -> None:
 def can_retry(view: View, plan: Mapping[str, Any]) -> bool:
     """Return whether the user may retry an ended plan."""
     return plan['state'] in states.RETRIABLE and view.allows('action_plan:create')
+
+
+def can_retry_later(view: View, plan: Mapping[str, Any]) -> bool:
+    """Return whether the user may retry a started plan once it has ended."""
+    return plan['state'] in _STARTED and view.allows('action_plan:create')
 
 
 def retry(view: View, path: str) -> str:
