@@ -43,7 +43,8 @@ KINDS = {
     STEPPED: 'detail.step of it began, ended or failed; its state did not change',
 }
 #: The key in `detail` of who sent the request that changed the subject: user_id,
-#: user_name, project_id, roles, request_id.
+#: user_name, project_id, roles, request_id; of the events of clusters and nodes also
+#: the receiver whose webhook was called.
 INITIATOR = 'initiator'
 #: The key in `detail` of the attributes that a user changed: name -> old and new value.
 CHANGES = 'changes'

@@ -2,12 +2,14 @@
 
 import base64
 from typing import Any
+from urllib import parse
 
 from falcon import testing
 
 from tests import base
+from tests.acceptance.daemons import wait_until
 from tests.functional.api import stacks
-from tests.functional.api.fixtures import ProjectFixture
+from tests.functional.api.fixtures import LANES, ProjectFixture
 
 DOCUMENT = {
     'actions': [
@@ -20,18 +22,22 @@ SKIP = [
 ]
 
 
-class TestInitiators(base.TestCase):
+class InitiatorCase(base.TestCase):
+    fixture = ProjectFixture
+
     def setUp(self) -> None:
         super().setUp()
-        self.site = ProjectFixture.of(self)
+        self.site = self.fixture.of(self)
         application = self.site.application
         self.client = testing.TestClient(
             lambda environ, start_response: application(environ, start_response)
         )
 
-    def ask(self, method: str, path: str, body: Any = None) -> testing.Result:
-        """Return the response to a request of the administrator."""
-        credentials = base64.b64encode(b'boss:secret').decode()
+    def ask(
+        self, method: str, path: str, body: Any = None, user: str = 'boss'
+    ) -> testing.Result:
+        """Return the response to a request of a user, by default the administrator."""
+        credentials = base64.b64encode(f'{user}:secret'.encode()).decode()
         headers = {
             'Authorization': f'Basic {credentials}',
             'OpenStack-API-Version': 'infra-optim 1.7',
@@ -40,6 +46,8 @@ class TestInitiators(base.TestCase):
             method, path, json=body, headers=headers, host='localhost'
         )
 
+
+class TestInitiators(InitiatorCase):
     def test_event_has_initiator_if_caused_by_request(self) -> None:
         made = self.ask('POST', '/v1/action_plans', DOCUMENT)
         plan = made.json['uuid']
@@ -99,4 +107,56 @@ class TestInitiators(base.TestCase):
         self.assertEqual(
             ('boss', marked.headers['X-OpenStack-Request-ID']),
             (event['initiator']['user_name'], event['initiator']['request_id']),
+        )
+
+
+class WorkingFixture(ProjectFixture):
+    """Actions are executed."""
+
+    lanes = LANES
+
+
+class TestInitiatorsOfClusters(InitiatorCase):
+    fixture = WorkingFixture
+
+    def finish(self, answer: testing.Result) -> str:
+        """Wait until the action of a response has succeeded; return the request id."""
+        self.assertEqual(202, answer.status_code, answer.text)
+        place = parse.urlsplit(answer.headers['Location']).path
+
+        def read() -> Any:
+            return self.ask('GET', place).json['action']
+
+        wait_until(lambda: read()['status'] == 'SUCCEEDED', read)
+        return answer.headers['X-OpenStack-Request-ID']
+
+    def test_event_names_the_user_of_its_request_and_not_the_owner(self) -> None:
+        spec = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
+        profile = {'name': 'thing', 'spec': spec}
+        self.ask('POST', '/clustering/v1/profiles', {'profile': profile})
+        cluster = {'name': 'web', 'profile_id': 'thing', 'desired_capacity': 0}
+        made = self.ask('POST', '/clustering/v1/clusters', {'cluster': cluster})
+        first = self.finish(made)
+        place = f'/clustering/v1/clusters/{made.json["cluster"]["id"]}'
+        resize = {'resize': {'adjustment_type': 'EXACT_CAPACITY', 'number': 1}}
+        second = self.finish(self.ask('POST', f'{place}/actions', resize, 'member'))
+
+        events = self.ask('GET', '/clustering/v1/events?otype=CLUSTER').json['events']
+
+        self.assertEqual(
+            [
+                ('CLUSTER_CREATE', 'boss', first, ['admin']),
+                ('CLUSTER_CREATE', 'boss', first, ['admin']),
+                ('CLUSTER_RESIZE', 'member', second, ['member']),
+                ('CLUSTER_RESIZE', 'member', second, ['member']),
+            ],
+            [
+                (
+                    event['action'],
+                    event['user'],
+                    event['meta_data']['initiator']['request_id'],
+                    event['meta_data']['initiator']['roles'],
+                )
+                for event in events
+            ],
         )

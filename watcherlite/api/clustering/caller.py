@@ -31,7 +31,7 @@ def _context(request: Request, tenant: str, everywhere: bool) -> RequestContext:
     return RequestContext(
         Owner(tenant, request.caller.user_id),
         everywhere,
-        request.context,
+        request.initiator,
         wait=bool(request.query.get('wait')),
     )
 

@@ -134,7 +134,7 @@ class TestEvents(base.TestCase):
             'uuid': 'n-uuid',
             'name': 'n1',
             'cluster': 'c-uuid',
-            'initiator': {'user_name': 'alice'},
+            'initiator': {'user_id': 'u1', 'user_name': 'alice'},
         }
         common = {
             'id': 'e-uuid',
@@ -154,7 +154,11 @@ class TestEvents(base.TestCase):
                 'level': '40',
                 'action': 'NODE_CHECK',
                 'status': 'error',
-                'meta_data': {'action': cause, 'initiator': {'user_name': 'alice'}},
+                'user': 'u1',
+                'meta_data': {
+                    'action': cause,
+                    'initiator': {'user_id': 'u1', 'user_name': 'alice'},
+                },
             },
             self.shown(NODE, of_node),
         )

@@ -29,6 +29,7 @@ def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, 
     action = detail.get('action') or {}
     of_cluster = event.subject == CLUSTER
     owner = None if subject is None else subject.owner
+    initiator = detail.get(events.INITIATOR) or {}
     return {
         'id': event.uuid,
         'timestamp': timestamps.seconds(event.occurred_at),
@@ -37,7 +38,7 @@ def represent(stored: StoredEvent, subject: Cluster | Node | None) -> dict[str, 
         'otype': schemas.CLUSTER if of_cluster else schemas.NODE,
         'cluster_id': clusters.is_within(event),
         'level': schemas.LEVELS[clusters.level_of(event)],
-        'user': None if owner is None else owner.user,
+        'user': initiator.get('user_id') or (owner and owner.user),
         'project': '' if owner is None else owner.tenant,
         'action': action.get('type'),
         'status': str(detail.get('phase') or ''),

@@ -58,7 +58,7 @@ class _Events(cluster_command.ClusterRemote):
         'timestamp',
         Column('Object Type', 'otype'),
         Column('Object Name', 'oname'),
-        'action status status_reason',
+        'action status status_reason user',
     )
     columns = fields(
         'id',
@@ -68,7 +68,7 @@ class _Events(cluster_command.ClusterRemote):
         Column('Level', 'level', _level),
         *listed[3:],
         Column('Metadata', 'meta_data'),
-        'project user',
+        'project',
     )
 
 

@@ -21,6 +21,11 @@ START = 'start'
 END = 'end'
 ERROR = 'error'
 PHASES = (START, END, ERROR)
+#: Who requested an action, in its context: the sender of a request, or a receiver.
+_INITIATOR = (
+    *('user_id', 'user_name', 'project_id', 'roles', 'request_id'),
+    'receiver',
+)
 
 
 def target_event(
@@ -48,6 +53,11 @@ def target_event(
         more['cluster'] = cluster
     if fault is not None:
         more['fault'] = fault
+    initiator = {
+        name: value for name in _INITIATOR if (value := action.context.get(name))
+    }
+    if initiator:
+        more[events.INITIATOR] = initiator
     detail = {
         'action': {
             'uuid': action.uuid,
