@@ -6,6 +6,7 @@ immediately. Tests wait for conditions, never for time to pass.
 
 import contextlib
 import datetime
+import inspect
 import re
 import threading
 import time
@@ -49,10 +50,16 @@ def kind(name: str = 'kind', /, **members: Any) -> type[ActionType]:
     """Return an action type with these methods (without self) and attributes.
 
     `kind(execute=lambda context: True, idempotent=True)`; without `execute` it
-    succeeds.
+    succeeds. A hook that is a coroutine function makes a coroutine of the type.
     """
 
     def method(function: Callable[..., Any]) -> Callable[..., Any]:
+        if inspect.iscoroutinefunction(function):
+
+            async def coroutine(self: Any, *arguments: Any) -> Any:
+                return await function(*arguments)
+
+            return coroutine
         return lambda self, *arguments: function(*arguments)
 
     members.setdefault('execute', lambda context: True)

@@ -15,6 +15,17 @@ _OPTS: Sequence[cfg.Opt] = (
         'a time, such as sleep, are not counted.',
     ),
     cfg.IntOpt(
+        'max_coroutines',
+        default=1000,
+        min=1,
+        max=100000,
+        mutable=True,
+        help='The number of actions of one process whose plugins wait as coroutines, '
+        'in addition to max_parallel, for example for responses to HTTP requests. '
+        'Raise it if more actions wait at a time; lower it to leave more of them to '
+        'other workers.',
+    ),
+    cfg.IntOpt(
         'max_probes',
         default=64,
         min=1,

@@ -1,12 +1,14 @@
 """Checkpoints, the durable writes of attempts while their plugins run."""
 
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.actions import Action
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.committer import CommitQueue
+from watcherlite.execution.context import Write
 from watcherlite.execution.group_commit import PendingCommit
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.pool import Pools
@@ -16,9 +18,12 @@ from watcherlite.states import action as states
 
 
 class CheckpointCommit(PendingCommit):
-    """A checkpoint that waits for its transaction, and the plugin's thread for it."""
+    """A checkpoint that waits for its transaction, and the plugin for it.
 
-    __slots__ = ('_attempt', '_in_flight', 'applied', 'settled')
+    Implements `context.Write`.
+    """
+
+    __slots__ = ('_attempt', '_calls', '_in_flight', '_lock', '_settled', 'applied')
 
     def __init__(
         self, attempt: Attempt, conclusion: Conclusion, in_flight: InFlight
@@ -27,7 +32,9 @@ class CheckpointCommit(PendingCommit):
         self._attempt = attempt
         self._in_flight = in_flight
         self.applied = False
-        self.settled = threading.Event()
+        self._lock = threading.Lock()
+        self._settled = threading.Event()
+        self._calls: list[Callable[[], None]] = []
 
     def on_written(self, applied: bool) -> None:
         if applied:
@@ -35,14 +42,31 @@ class CheckpointCommit(PendingCommit):
         else:
             self._in_flight.reject(self._attempt, self.after.status)
         self.applied = applied
-        self.settled.set()
+        with self._lock:
+            self._settled.set()
+            calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+    def wait(self) -> None:
+        """Wait until it is settled; raise Cancelled if the attempt is abandoned."""
+        while not self._settled.wait(1.0):
+            if self._attempt.abandoned:
+                raise exceptions.Cancelled
+
+    def on_settled(self, call: Callable[[], None]) -> None:
+        with self._lock:
+            if not self._settled.is_set():
+                self._calls.append(call)
+                return
+        call()
 
 
 class CheckpointWriter:
     """Implements `in_flight.Checkpoints` for the attempts of one worker.
 
-    Each method is called in the thread of a plugin, and returns when the write is
-    durable. It raises Cancelled if another worker owns the action.
+    Each method yields its writes, and continues when they are settled. It raises
+    Cancelled if another worker owns the action.
     """
 
     def __init__(
@@ -57,24 +81,24 @@ class CheckpointWriter:
         self._in_flight = in_flight
         self._pools = pools
 
-    def suspend(self, attempt: Attempt) -> None:
-        """Store the action as SUSPENDED, and detach its thread until RESUME."""
-        self._write_status(attempt, states.SUSPENDED)
+    def suspend(self, attempt: Attempt) -> Iterator[Write]:
+        """Store the action as SUSPENDED, and free its place until RESUME."""
+        yield from self._write_status(attempt, states.SUSPENDED)
         self._in_flight.set_paused(attempt, True)
         # It may take days, and other actions need the thread.
         self._pools.detach(attempt.job)
         self._commit_queue.wake()
 
-    def resume(self, attempt: Attempt) -> None:
-        self._write_status(attempt, states.RUNNING)
+    def resume(self, attempt: Attempt) -> Iterator[Write]:
+        yield from self._write_status(attempt, states.RUNNING)
         self._in_flight.set_paused(attempt, False)
         self._pools.reattach(attempt.job)
 
-    def save_data(self, attempt: Attempt) -> None:
+    def save_data(self, attempt: Attempt) -> Iterator[Write]:
         data = attempt.action.data if attempt.data is None else attempt.data
-        self._write(attempt, attempt.action.evolve(data=data))
+        yield from self._write(attempt, attempt.action.evolve(data=data))
 
-    def save_token(self, attempt: Attempt, token: Any) -> None:
+    def save_token(self, attempt: Attempt, token: Any) -> Iterator[Write]:
         """Store a token; raises PluginError if it cannot be stored."""
         problem = json_problem(token)
         if problem is not None or token is None:
@@ -82,20 +106,20 @@ class CheckpointWriter:
                 f'Action type {attempt.action.action_type} has saved a token that is '
                 f'not JSON: {problem or "None"}'
             )
-        self._write(attempt, attempt.action.evolve(token=results.saved_token(token)))
+        token = results.saved_token(token)
+        yield from self._write(attempt, attempt.action.evolve(token=token))
 
-    def _write_status(self, attempt: Attempt, status: str) -> None:
+    def _write_status(self, attempt: Attempt, status: str) -> Iterator[Write]:
         now = self._clock.now()
-        self._write(attempt, deadlines.change_status(attempt.action, status, now))
+        after = deadlines.change_status(attempt.action, status, now)
+        yield from self._write(attempt, after)
 
-    def _write(self, attempt: Attempt, after: Action) -> None:
+    def _write(self, attempt: Attempt, after: Action) -> Iterator[Write]:
         after = after.evolve(updated_at=self._clock.now())
         commit = CheckpointCommit(attempt, Conclusion(after), self._in_flight)
         self._commit_queue.submit(commit)
         self._commit_queue.flush()
-        while not commit.settled.wait(1.0):
-            if attempt.abandoned:
-                raise exceptions.Cancelled
+        yield commit
         if not commit.applied:
             attempt.abandoned = True
             raise exceptions.Cancelled

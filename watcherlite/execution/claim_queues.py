@@ -63,15 +63,20 @@ class ClaimWindow:
         soon = int(TARGET_WORK / max(self._runs.value, 1e-6))
         return min(max(self._settings.max_parallel, soon), self._settings.claim_batch)
 
-    def capacity(self, busy: int) -> int:
+    def capacity(self, busy: int, on_loop: int = 0) -> int:
         """Return the number of actions to claim while `busy` are in flight.
 
         It is 0 until half of a large window is free: claiming a few at a time would
         cost a statement for each few.
+
+        :param on_loop: further ones that wait for coroutines, which have their own
+            limit
         """
         size = self.size
         least = 1 if size <= self._settings.max_parallel else size // 2
-        return size - busy if size - busy >= least else 0
+        if size - busy < least:
+            return 0
+        return min(size - busy, max(0, self._settings.max_coroutines - on_loop))
 
     def record_duration(self, seconds: float) -> None:
         """Record the duration of an execution."""
@@ -239,19 +244,23 @@ class ClaimQueues:
         with self._lock:
             return any(queue.more for queue in self._queues.values())
 
-    def has_room(self, busy: int) -> bool:
-        """Return whether to claim while `busy` attempts are in flight."""
-        return self._capacity(busy) > 0
+    def has_room(self, busy: int, on_loop: int = 0) -> bool:
+        """Return whether to claim with these attempts in flight."""
+        return self._capacity(busy, on_loop) > 0
 
-    def _capacity(self, busy: int) -> int:
+    def _capacity(self, busy: int, on_loop: int) -> int:
         if self.is_closed or not self.has_more():
             return 0
-        return self.window.capacity(busy)
+        return self.window.capacity(busy, on_loop)
 
-    def claim_requests(self, busy: int) -> Sequence[ClaimRequest]:
-        """Return the claims to make while `busy` attempts are in flight."""
+    def claim_requests(self, busy: int, on_loop: int = 0) -> Sequence[ClaimRequest]:
+        """Return the claims to make with these attempts in flight.
+
+        :param busy: attempts in the action pool
+        :param on_loop: attempts that wait for coroutines
+        """
         with self._lock:
-            room = self._capacity(busy)
+            room = self._capacity(busy, on_loop)
             return self.share(room) if room else ()
 
     def share(self, room: int) -> list[ClaimRequest]:

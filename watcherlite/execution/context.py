@@ -8,7 +8,7 @@ import contextlib
 import datetime
 import logging
 import threading
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from oslo_context import context
@@ -30,17 +30,37 @@ IGNORED = (None, states.RESUME)
 IGNORED_BEFORE_START = (*IGNORED, states.SUSPEND)
 
 
-class Checkpoints(Protocol):
-    """The durable writes of one attempt, in the plugin's thread."""
+class Write(Protocol):
+    """A durable write that was submitted."""
 
-    def suspend(self) -> None:
+    def wait(self) -> None:
+        """Wait until it is durable, in the plugin's thread."""
+
+    def on_settled(self, call: Callable[[], None]) -> None:
+        """Call a function, in any thread, once it is durable or refused."""
+
+
+class Checkpoints(Protocol):
+    """The durable writes of one attempt.
+
+    Each method yields its writes, and continues when the caller has waited for one, in
+    its own way.
+    """
+
+    def suspend(self) -> Iterable[Write]:
         """Store the action as SUSPENDED."""
 
-    def resume(self) -> None:
+    def resume(self) -> Iterable[Write]:
         """Store the action as RUNNING again."""
 
-    def save_token(self, token: Any) -> None:
+    def save_token(self, token: Any) -> Iterable[Write]:
         """Store a token of the action."""
+
+
+def wait_for(writes: Iterable[Write]) -> None:
+    """Wait in this thread until writes are durable."""
+    for write in writes:
+        write.wait()
 
 
 class LeaseTime(Protocol):
@@ -166,28 +186,53 @@ class Context:
             with condition:
                 condition.notify_all()
 
+    def add_listener(self, call: Callable[[str], None]) -> None:
+        """Call a function for arriving signals, in the thread that delivers them."""
+        self._listeners = (*self._listeners, call)
+
+    def remove_listener(self, call: Callable[[str], None]) -> None:
+        """Do not call a function any more."""
+        self._listeners = tuple(c for c in self._listeners if c is not call)
+
     @contextlib.contextmanager
     def on_signal(self, call: Callable[[str], None]) -> Iterator[None]:
         # First, so that no signal arrives unnoticed between the two steps.
-        self._listeners = (*self._listeners, call)
+        self.add_listener(call)
         try:
             if self.signal is not None:
                 call(self.signal)
             yield
         finally:
-            self._listeners = tuple(c for c in self._listeners if c is not call)
+            self.remove_listener(call)
 
     def checkpoint(self) -> None:
+        if self.is_to_suspend():
+            self._suspend()
+
+    def is_to_suspend(self) -> bool:
+        """Apply the signals that end the action; return whether SUSPEND is pending.
+
+        :raises Cancelled, TimedOut, LeaseLost: the action must end
+        """
         self.fence()
         if self.deadline_at is not None and self.remaining() == 0.0:
             raise exceptions.TimedOut
         if self.signal in self._ignored:
-            return
+            return False
+        self.raise_ending()
+        return True
+
+    def raise_ending(self) -> None:
+        """Raise Cancelled or TimedOut for the signal of that meaning."""
         if self.signal == states.CANCEL:
             raise exceptions.Cancelled
         if self.signal == TIMEOUT:
             raise exceptions.TimedOut
-        self._suspend()
+
+    @property
+    def ignored(self) -> Container[str | None]:
+        """Return the signals that a checkpoint ignores at present."""
+        return self._ignored
 
     def fence(self) -> None:
         # By the monotonic clock, which continues while the process is stopped. It costs
@@ -200,7 +245,12 @@ class Context:
 
     def save_token(self, token: Any) -> None:
         if self._checkpoints is not None:
-            self._checkpoints.save_token(token)
+            wait_for(self._checkpoints.save_token(token))
+
+    @property
+    def checkpoints(self) -> Checkpoints | None:
+        """Return what makes suspensions and tokens durable."""
+        return self._checkpoints
 
     def log(self, text: str, stream: str = REPORTS) -> None:
         if self._log is not None:
@@ -233,17 +283,14 @@ class Context:
         """Wait for RESUME, CANCEL or a lost lease; this time does not count."""
         remaining = self.stop_clock()
         if self._checkpoints is not None:
-            self._checkpoints.suspend()
+            wait_for(self._checkpoints.suspend())
         while self.signal == states.SUSPEND:
             self._wait(None, {states.SUSPEND})
         if remaining is not None:
             self.set_deadline(remaining)
-        if self.signal == states.CANCEL:
-            raise exceptions.Cancelled
-        if self.signal == TIMEOUT:
-            raise exceptions.TimedOut
+        self.raise_ending()
         if self._checkpoints is not None:
-            self._checkpoints.resume()
+            wait_for(self._checkpoints.resume())
 
 
 class LogContext(context.RequestContext):

@@ -20,7 +20,7 @@ from watcherlite.domain.actions import COMPLETE, Action
 from watcherlite.domain.outcomes import Derived
 from watcherlite.execution import results
 from watcherlite.execution.context import TIMEOUT, Context, log_extra
-from watcherlite.execution.in_flight import Attempt, InFlight
+from watcherlite.execution.in_flight import LOOP, Attempt, InFlight
 from watcherlite.execution.pool import Pools
 from watcherlite.execution.ports import WorkerProcess
 from watcherlite.execution.results import Conclusion
@@ -222,6 +222,7 @@ class Watchdog:
 
     def check(self) -> None:
         """Signal each overdue attempt, and abandon it after `signal_grace`."""
+        self._pools.loop.report_blocked()
         now = self._clock.monotonic()
         for attempt in self._in_flight.attempts():
             at = attempt.context.deadline_at
@@ -250,11 +251,12 @@ class Watchdog:
         """Fail an action whose plugin ignores its deadline."""
         step = results.EXECUTE if attempt.executing else results.PRE_CONDITION
         LOG.error(
-            'Action %s (%s) ignores its deadline in %s; it is FAILED, its thread is '
+            'Action %s (%s) ignores its deadline in %s; it is FAILED, its %s is '
             'abandoned, and what it still returns is dropped',
             attempt.action.uuid,
             attempt.action.action_type,
             step,
+            'coroutine' if attempt.place == LOOP else 'thread',
             extra=log_extra(attempt.action),
         )
         # Not repeated, or two runs of it would be in progress at the same time.
@@ -285,4 +287,4 @@ class Watchdog:
         self._control.conclude(attempt, conclusion)
         attempt.abandoned = True
         if attempt.job is not None:
-            self._pools.detach(attempt.job)
+            self._pools.abandon(attempt.job)

@@ -7,6 +7,7 @@ attempt whose change became durable. It does not use AMQP, and writes nothing it
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
 
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import Action
@@ -21,18 +22,19 @@ from watcherlite.execution.group_commit import (
     CommitResult,
     PendingCommit,
 )
-from watcherlite.execution.in_flight import Attempt, InFlight
+from watcherlite.execution.in_flight import PROBE, THREAD, Attempt, InFlight
 from watcherlite.execution.pool import CLUSTER, PROJECT, Job, Key, Pools
 from watcherlite.execution.ports import WorkerEvents
 from watcherlite.execution.prefetch import DependentPrefetcher
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
+from watcherlite.execution.steps import Steps
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
 
-Step = Callable[[Attempt], None]
+Step = Callable[[Attempt], Steps[None]]
 
 #: Seconds after which waiting jobs get another thread.
 STALLED = 0.005
@@ -154,7 +156,7 @@ class DeferredPolling:
         self._in_flight.set_idle(attempt)
         self._apply_pending_signal(attempt)
 
-    def adopt(self, attempt: Attempt) -> None:
+    async def adopt(self, attempt: Attempt) -> None:
         """Continue an attempt of another worker; called in a thread of the pool."""
         failed = self._runner.adopt(attempt)
         if failed is not None:
@@ -210,14 +212,14 @@ class DeferredPolling:
         )
         self._control.conclude(attempt, Conclusion(after))
 
-    def _cancel(self, attempt: Attempt) -> None:
-        self._end(attempt, outcomes.Cancelled())
+    async def _cancel(self, attempt: Attempt) -> None:
+        await self._end(attempt, outcomes.Cancelled())
 
-    def _time_out(self, attempt: Attempt) -> None:
-        self._end(attempt, outcomes.TimedOut())
+    async def _time_out(self, attempt: Attempt) -> None:
+        await self._end(attempt, outcomes.TimedOut())
 
-    def _end(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
-        self._control.conclude(attempt, self._runner.cancel(attempt, outcome))
+    async def _end(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
+        self._control.conclude(attempt, await self._runner.cancel(attempt, outcome))
 
 
 class AttemptCommit(PendingCommit):
@@ -283,7 +285,8 @@ class Dispatcher:
     # claims, in the committer's thread
 
     def claim_requests(self) -> Sequence[ClaimRequest]:
-        return self._queues.claim_requests(self._in_flight.busy)
+        in_flight = self._in_flight
+        return self._queues.claim_requests(in_flight.busy, in_flight.on_loop)
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
         if self._queues.is_closed:
@@ -294,7 +297,10 @@ class Dispatcher:
         self._queues.retry_plans(plan_ids)
 
     def on_committed(self, result: CommitResult) -> None:
-        full = self._in_flight.busy >= self._settings.max_parallel
+        full = (
+            self._in_flight.busy >= self._settings.max_parallel
+            or self._in_flight.on_loop >= self._settings.max_coroutines
+        )
         left_over = self._queues.apply_result(result, full)
         unowned = self._queues.unowned(result)
         for claim in result.claims:
@@ -305,7 +311,7 @@ class Dispatcher:
             if plan.cancels_unstarted:
                 self._events.on_plan_stopped(plan.uuid)
         busy = self._in_flight.busy
-        if self._queues.has_room(busy) and not self._has_enough(result, busy):
+        if self._has_room() and not self._has_enough(result, busy):
             self._commit_queue.wake()
         jobs, self._jobs = self._jobs, []
         self._submit(jobs)
@@ -325,6 +331,10 @@ class Dispatcher:
             self._in_flight.add(attempt)
             self._jobs.append((self._job(self._prepare, attempt), attempt))
 
+    def _has_room(self) -> bool:
+        """Return whether there is room and work for a claim."""
+        return self._queues.has_room(self._in_flight.busy, self._in_flight.on_loop)
+
     def _has_enough(self, result: CommitResult, busy: int) -> bool:
         """Return whether to start claimed actions before more are claimed.
 
@@ -342,31 +352,75 @@ class Dispatcher:
 
     # jobs
 
-    def _job(self, step: Step, attempt: Attempt, probing: bool | None = None) -> Job:
+    def _job(self, step: Step, attempt: Attempt, place: str | None = None) -> Job:
+        """Return a job that runs a step.
+
+        :param place: None: that of the last job of the attempt
+        """
+        return self._drive(attempt, lambda: step(attempt), None, place)
+
+    def _drive(
+        self,
+        attempt: Attempt,
+        begin: Callable[[], Steps[None]],
+        settled: tuple[Any, BaseException | None] | None,
+        place: str | None,
+    ) -> Job:
+        """Return a job that runs steps up to their end, or to their next coroutine.
+
+        :param begin: returns the steps
+        :param settled: the result and the exception of the coroutine that the steps
+            have awaited; None: they have not begun
+        """
+
         def job() -> None:
             # Remains until the next job of this thread, which logs nothing in between.
             LogContext(attempt.action).enter()
             try:
                 if not attempt.abandoned:
-                    step(attempt)
+                    self._advance(attempt, job, begin(), settled)
             except BaseException:  # the action must end in any case
                 self._fail_broken(attempt)
             finally:
-                if attempt.probing:
+                if attempt.place == PROBE:
                     self._in_flight.end_probe(attempt, job)
 
-        self._in_flight.set_job(attempt, job, probing)
+        self._in_flight.set_job(attempt, job, place)
         return job
+
+    def _advance(
+        self,
+        attempt: Attempt,
+        job: Job,
+        steps: Steps[None],
+        settled: tuple[Any, BaseException | None] | None,
+    ) -> None:
+        try:
+            request = steps.send(settled)
+        except StopIteration:
+            return
+
+        def on_done(result: Any, error: BaseException | None) -> None:
+            if not attempt.abandoned:
+                settled = (result, error)
+                following = self._drive(attempt, lambda: steps, settled, THREAD)
+                self._submit([(following, attempt)])
+
+        self._in_flight.await_loop(attempt)
+        self._pools.loop.run(attempt, job, request, on_done)
+        if self._has_room():
+            self._commit_queue.wake()
 
     def _perform_job(self, attempt: Attempt) -> tuple[Job, Attempt]:
         """Return the job that performs a started action."""
-        return self._job(self._perform, attempt, _waits_externally(attempt)), attempt
+        place = PROBE if _waits_externally(attempt) else THREAD
+        return self._job(self._perform, attempt, place), attempt
 
     def _submit(self, jobs: Sequence[tuple[Job, Attempt]]) -> None:
         """Submit jobs to their pools."""
-        self._backlog.submit([job for job, attempt in jobs if not attempt.probing])
+        self._backlog.submit([job for job, attempt in jobs if attempt.place != PROBE])
         for job, attempt in jobs:
-            if attempt.probing:
+            if attempt.place == PROBE:
                 self._pools.probes.submit(job, _probe_keys(attempt.action))
 
     def run(self, step: Step, attempt: Attempt) -> None:
@@ -386,24 +440,25 @@ class Dispatcher:
             attempt, results.conclude(attempt.action, outcome, step, self._clock.now())
         )
 
-    def _prepare(self, attempt: Attempt) -> None:
+    async def _prepare(self, attempt: Attempt) -> None:
         """Run the steps of a claimed action before its start."""
         if self._queues.is_closed:
             back = attempt.action.evolve(owner=None, updated_at=self._clock.now())
             self.conclude(attempt, Conclusion(back))
             return
-        self.conclude(attempt, self._prefetcher.prepare(attempt))
+        self.conclude(attempt, await self._prefetcher.prepare(attempt))
 
-    def _perform(self, attempt: Attempt) -> None:
+    async def _perform(self, attempt: Attempt) -> None:
         """Run the steps of a started action, and prepare its dependent."""
-        started = time.perf_counter()
-        conclusion = self._runner.perform(attempt)
-        if not attempt.probing:
-            self._queues.window.record_duration(time.perf_counter() - started)
+        started, attempt.loop_time = time.perf_counter(), 0.0
+        conclusion = await self._runner.perform(attempt)
+        if attempt.place != PROBE:
+            in_thread = time.perf_counter() - started - attempt.loop_time
+            self._queues.window.record_duration(in_thread)
         handover = None
         ended = conclusion.action.status in states.FINAL
         if ended and not attempt.abandoned and not self._queues.is_closed:
-            handover = self._prefetcher.prepare_dependent(attempt, conclusion)
+            handover = await self._prefetcher.prepare_dependent(attempt, conclusion)
         self.conclude(attempt, conclusion, handover)
 
     # conclusions
@@ -425,6 +480,8 @@ class Dispatcher:
             and after.recoveries == before.recoveries
         ):
             self._deferred.poll_later(attempt, conclusion.delay)
+            if self._has_room():
+                self._commit_queue.wake()
             return
         self._commit_queue.submit(AttemptCommit(attempt, conclusion, handover, self))
 
@@ -493,8 +550,8 @@ class Dispatcher:
         # In a thread of the pool, because the constructor of a plugin is its code.
         self.run(self._adopt, attempt)
 
-    def _adopt(self, attempt: Attempt) -> None:
-        self._deferred.adopt(attempt)
+    async def _adopt(self, attempt: Attempt) -> None:
+        await self._deferred.adopt(attempt)
         signal = self._in_flight.take_signal(attempt)
         if signal is not None:
             self._deliver(attempt, signal)

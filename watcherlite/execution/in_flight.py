@@ -3,35 +3,52 @@
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
 from watcherlite.clock import Clock
 from watcherlite.domain.actions import Action
 from watcherlite.execution.action_logs import LogSink
-from watcherlite.execution.context import TIMEOUT, Context, LeaseTime, log_extra
+from watcherlite.execution.context import (
+    TIMEOUT,
+    Context,
+    LeaseTime,
+    Write,
+    log_extra,
+    wait_for,
+)
 from watcherlite.execution.pool import Job
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion
+from watcherlite.execution.services import Timers
 from watcherlite.plugins.base import ActionType
+
+if TYPE_CHECKING:
+    from watcherlite.execution.loop_context import LoopContext
+
+# The places where the steps of a busy attempt run, or wait to run
+#: The action pool.
+THREAD = 'thread'
+#: The probe pool.
+PROBE = 'probe'
+#: The event loop.
+LOOP = 'loop'
 
 
 class Checkpoints(Protocol):
-    """The durable writes of running attempts.
+    """The durable writes of running attempts; see `context.Checkpoints`."""
 
-    Each is called in the plugin's thread, and returns when it is durable.
-    """
-
-    def suspend(self, attempt: 'Attempt') -> None:
+    def suspend(self, attempt: 'Attempt') -> Iterable[Write]:
         """Store the action as SUSPENDED."""
 
-    def resume(self, attempt: 'Attempt') -> None:
+    def resume(self, attempt: 'Attempt') -> Iterable[Write]:
         """Store the action as RUNNING again."""
 
-    def save_data(self, attempt: 'Attempt') -> None:
+    def save_data(self, attempt: 'Attempt') -> Iterable[Write]:
         """Store the data of policies."""
 
-    def save_token(self, attempt: 'Attempt', token: Any) -> None:
+    def save_token(self, attempt: 'Attempt', token: Any) -> Iterable[Write]:
         """Store a token of the action."""
 
 
@@ -42,6 +59,7 @@ class AttemptServices:
     :param checkpoints: makes suspensions, tokens and the data of policies durable
     :param lease: of the worker; None: it never ends
     :param logs: stores the logs of actions; None: they are dropped
+    :param timers: end the sleeps of coroutines; None: there are no coroutines
     """
 
     clock: Clock
@@ -49,6 +67,7 @@ class AttemptServices:
     checkpoints: Checkpoints
     lease: LeaseTime | None = None
     logs: LogSink | None = None
+    timers: Timers | None = None
 
 
 class Attempt:
@@ -68,8 +87,10 @@ class Attempt:
     :ivar ended: its conclusion, while its thread still prepares its dependent
     :ivar abandoned: this worker has abandoned it; its later results are dropped
     :ivar idle: it is InProgress or suspended, and no thread works on it
-    :ivar paused: it is suspended, and its thread waits for RESUME
-    :ivar probing: it has, or waits for, a thread of the probe pool
+    :ivar paused: it is suspended, and its thread or coroutine waits for RESUME
+    :ivar place: where its steps run, or wait to run, unless it is idle
+    :ivar is_dropped: its steps were closed at an `await`, and must do nothing else
+    :ivar loop_time: seconds for which its steps have waited for the event loop
     :ivar polls: number of its delays; only the timer of the last one is valid
     :ivar remaining: seconds left when it was suspended without a thread
     :ivar give_up_at: monotonic time at which it is abandoned, after its plugin
@@ -78,6 +99,7 @@ class Attempt:
     """
 
     __slots__ = (
+        '_loop_context',
         '_plugin',
         '_services',
         'abandoned',
@@ -89,12 +111,14 @@ class Attempt:
         'executing',
         'give_up_at',
         'idle',
+        'is_dropped',
         'job',
+        'loop_time',
         'paused',
+        'place',
         'plan_uuid',
         'polls',
         'pre_policies',
-        'probing',
         'remaining',
         'skip_reason',
     )
@@ -109,6 +133,7 @@ class Attempt:
         self.context = Context(
             action, plan_uuid, services.clock, self, services.lease, services.logs
         )
+        self._loop_context: LoopContext | None = None
         self.data: Mapping[str, Any] | None = None
         self.applied = False
         self.pre_policies: list[str] = []
@@ -118,7 +143,9 @@ class Attempt:
         self.abandoned = False
         self.idle = False
         self.paused = False
-        self.probing = False
+        self.place = THREAD
+        self.is_dropped = False
+        self.loop_time = 0.0
         self.polls = 0
         self.remaining: float | None = None
         self.give_up_at: float | None = None
@@ -137,17 +164,30 @@ class Attempt:
             )
         return self._plugin
 
-    def suspend(self) -> None:
-        self._services.checkpoints.suspend(self)
+    def loop_context(self) -> 'LoopContext':
+        """Return the context for the coroutines of the plugin."""
+        # Slow to import, and not needed without coroutines.
+        from watcherlite.execution.loop_context import LoopContext
 
-    def resume(self) -> None:
-        self._services.checkpoints.resume(self)
+        if self._loop_context is None:
+            timers = self._services.timers or Timers(self._services.clock)
+            self._loop_context = LoopContext(
+                self.context, self._services.clock, timers.after, lambda: self.abandoned
+            )
+        return self._loop_context
+
+    def suspend(self) -> Iterable[Write]:
+        return self._services.checkpoints.suspend(self)
+
+    def resume(self) -> Iterable[Write]:
+        return self._services.checkpoints.resume(self)
 
     def save_data(self) -> None:
-        self._services.checkpoints.save_data(self)
+        """Store the data of policies; return when it is durable."""
+        wait_for(self._services.checkpoints.save_data(self))
 
-    def save_token(self, token: Any) -> None:
-        self._services.checkpoints.save_token(self, token)
+    def save_token(self, token: Any) -> Iterable[Write]:
+        return self._services.checkpoints.save_token(self, token)
 
     def __repr__(self) -> str:
         return f'<Attempt {self.action.uuid} {self.action.action_type}>'
@@ -160,8 +200,8 @@ class InFlight:
     """The attempts of one worker; safe for threads.
 
     An attempt is busy from its claim to its end, except while it is idle: InProgress or
-    suspended, without a thread. An attempt that is paused, or in the probe pool, does
-    not count towards the size of the action pool.
+    suspended, without a thread. Busy attempts are counted by their places, without the
+    paused ones; only those in the action pool count towards its size.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -173,13 +213,19 @@ class InFlight:
         self._early_signals: dict[int, str] = {}
         self._busy = 0
         self._paused = 0
-        self._probing = 0
+        #: place -> its busy attempts that are not paused
+        self._places: Counter[str] = Counter()
         self._closed = False
 
     @property
     def busy(self) -> int:
         """Return how many attempts have, or wait for, a thread of the action pool."""
-        return self._busy - self._paused - self._probing
+        return self._places[THREAD]
+
+    @property
+    def on_loop(self) -> int:
+        """Return how many attempts wait for coroutines in the event loop."""
+        return self._places[LOOP]
 
     def attempt_numbers(self) -> dict[int, int]:
         """Return the number of the attempt of each action in flight, by its id."""
@@ -213,7 +259,7 @@ class InFlight:
                 before.abandoned = True
                 self.remove(before)
             self._attempts[attempt.action.id] = attempt
-            self._busy += 1
+            self._count(attempt, 1)
 
     def remove(self, attempt: Attempt) -> None:
         """Remove an attempt, if it is still in flight."""
@@ -241,7 +287,7 @@ class InFlight:
             attempt.polls += 1
             if self.is_current(attempt) and not attempt.idle:
                 self._count(attempt, -1)
-                attempt.idle, attempt.probing = True, False
+                attempt.idle, attempt.place = True, THREAD
                 self._count(attempt, 1)
                 self._changed.notify_all()
             return attempt.polls
@@ -257,7 +303,7 @@ class InFlight:
             return True
 
     def set_paused(self, attempt: Attempt, paused: bool) -> None:
-        """Record whether the thread of an attempt waits for RESUME."""
+        """Record whether the thread or coroutine of an attempt waits for RESUME."""
         with self._lock:
             if self.is_current(attempt) and attempt.paused != paused:
                 self._count(attempt, -1)
@@ -265,27 +311,32 @@ class InFlight:
                 self._count(attempt, 1)
                 self._changed.notify_all()
 
-    def set_job(self, attempt: Attempt, job: Job, probing: bool | None = None) -> None:
-        """Set the job of an attempt, and whether the probe pool runs it.
+    def set_job(self, attempt: Attempt, job: Job, place: str | None = None) -> None:
+        """Set the job of an attempt, and its place.
 
-        :param probing: None: unchanged
+        :param place: None: unchanged
         """
         with self._lock:
             attempt.job = job
-            if probing is not None:
-                self._set_probing(attempt, probing)
+            if place is not None:
+                self._set_place(attempt, place)
+
+    def await_loop(self, attempt: Attempt) -> None:
+        """Record that the steps of an attempt wait for a coroutine."""
+        with self._lock:
+            self._set_place(attempt, LOOP)
 
     def end_probe(self, attempt: Attempt, job: Job) -> None:
         """Record that the probe pool has run this job of an attempt."""
         with self._lock:
             # Otherwise the next job of the attempt has started.
-            if attempt.job is job:
-                self._set_probing(attempt, False)
+            if attempt.job is job and attempt.place == PROBE:
+                self._set_place(attempt, THREAD)
 
-    def _set_probing(self, attempt: Attempt, probing: bool) -> None:
-        if attempt.probing != probing and self.is_current(attempt) and not attempt.idle:
+    def _set_place(self, attempt: Attempt, place: str) -> None:
+        if attempt.place != place and self.is_current(attempt) and not attempt.idle:
             self._count(attempt, -1)
-            attempt.probing = probing
+            attempt.place = place
             self._count(attempt, 1)
 
     def _count(self, attempt: Attempt, sign: int) -> None:
@@ -295,8 +346,8 @@ class InFlight:
         self._busy += sign
         if attempt.paused:
             self._paused += sign
-        elif attempt.probing:
-            self._probing += sign
+        else:
+            self._places[attempt.place] += sign
 
     # signals
 
@@ -340,7 +391,8 @@ class InFlight:
             self._closed = True
             attempts = list(self._attempts.values())
             self._attempts.clear()
-            self._busy = self._paused = self._probing = 0
+            self._busy = self._paused = 0
+            self._places.clear()
             for attempt in attempts:
                 attempt.abandoned = True
             self._changed.notify_all()

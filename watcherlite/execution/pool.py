@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Container, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from watcherlite.execution.services import ExecutionSettings
 
@@ -332,29 +332,75 @@ def _start_thread(run: Callable[[], None]) -> None:
     threading.Thread(target=run, name='probe', daemon=True).start()
 
 
+class Loop(Protocol):
+    """The event loop of a worker; see `event_loop.EventLoop`."""
+
+    def run(
+        self,
+        attempt: Any,
+        job: Job,
+        request: Any,
+        on_done: Callable[[Any, BaseException | None], None],
+    ) -> None:
+        """Run the coroutine that a job awaits."""
+
+    def is_running(self, job: Job | None) -> bool:
+        """Return whether the coroutine that a job awaits has not ended."""
+
+    def detach(self, job: Job | None) -> None:
+        """Leave a coroutine out of the limit."""
+
+    def reattach(self, job: Job | None) -> None:
+        """Count a coroutine again."""
+
+    def cancel(self, job: Job | None) -> None:
+        """Cancel the task of a coroutine."""
+
+    def report_blocked(self) -> None:
+        """Log coroutines that block the loop."""
+
+    def stop(self) -> None:
+        """Cancel all coroutines, and start no other."""
+
+
 class Pools:
-    """The two pools of a worker.
+    """The two pools of a worker, and its event loop.
 
     :ivar actions: runs all jobs except probes
     :ivar probes: runs checks, polls and hooks
+    :ivar loop: runs the coroutines that jobs await
     """
 
-    def __init__(self, settings: ExecutionSettings, commit_queue: Flushable) -> None:
+    def __init__(
+        self, settings: ExecutionSettings, commit_queue: Flushable, loop: Loop
+    ) -> None:
         self.actions = Pool(settings.max_parallel, commit_queue)
         self.probes = ProbePool(settings)
+        self.loop = loop
 
     def is_running(self, job: Job | None) -> bool:
-        """Return whether a thread runs this job."""
-        return self.actions.is_running(job) or self.probes.is_running(job)
+        """Return whether a thread runs this job, or the loop its coroutine."""
+        return (
+            self.actions.is_running(job)
+            or self.probes.is_running(job)
+            or self.loop.is_running(job)
+        )
 
     def detach(self, job: Job | None) -> None:
-        """Leave the thread of a job out of the size: it is suspended or abandoned."""
+        """Leave a job out of the limits: it is suspended or abandoned."""
         self.actions.detach(job)
         self.probes.detach(job)
+        self.loop.detach(job)
+
+    def abandon(self, job: Job | None) -> None:
+        """Detach a job whose attempt is abandoned, and cancel its coroutine."""
+        self.detach(job)
+        self.loop.cancel(job)
 
     def reattach(self, job: Job | None) -> None:
-        """Count the thread of a job again."""
+        """Count a job again."""
         self.actions.reattach(job)
+        self.loop.reattach(job)
 
     def remove_waiting(self, jobs: Container[Job]) -> list[Job]:
         """Remove and return those of these jobs that wait."""
@@ -364,3 +410,4 @@ class Pools:
         """Drop the jobs that wait, and end each thread after its job."""
         self.actions.stop()
         self.probes.stop()
+        self.loop.stop()

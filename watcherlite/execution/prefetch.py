@@ -55,10 +55,10 @@ class DependentPrefetcher:
         with self._lock:
             self._loaded.pop(action.id, None)
 
-    def prepare(self, attempt: Attempt) -> Conclusion:
+    async def prepare(self, attempt: Attempt) -> Conclusion:
         """Prepare an action, and record the duration for its type."""
         started = time.perf_counter()
-        conclusion = self._runner.prepare(attempt)
+        conclusion = await self._runner.prepare(attempt)
         took = time.perf_counter() - started
         known = self._checks.setdefault(
             attempt.action.action_type, MovingAverage(took, 1, 4)
@@ -66,7 +66,7 @@ class DependentPrefetcher:
         known.add(took)
         return conclusion
 
-    def prepare_dependent(
+    async def prepare_dependent(
         self, attempt: Attempt, ended: Conclusion
     ) -> tuple[Attempt, Conclusion] | None:
         """Prepare the dependent that can start in the transaction of this end.
@@ -83,9 +83,6 @@ class DependentPrefetcher:
         known = self._checks.get(child.action_type)
         if known is None or known.value >= self._settings.quick:
             return None
-        # A preparation that is quick on average can still hang: see `Watchdog`.
-        attempt.ended = ended
-        attempt.context.set_deadline(PREPARE_TIMEOUT)
         owned = self._runner.make_attempt(
             child.evolve(
                 status=states.READY,
@@ -95,8 +92,14 @@ class DependentPrefetcher:
             ),
             attempt.plan_uuid,
         )
+        if self._runner.prepares_on_loop(owned):
+            # The thread of its parent would not wait for it.
+            return None
+        # A preparation that is quick on average can still hang: see `Watchdog`.
+        attempt.ended = ended
+        attempt.context.set_deadline(PREPARE_TIMEOUT)
         LogContext(owned.action).enter()
-        conclusion = self.prepare(owned)
+        conclusion = await self.prepare(owned)
         LogContext(attempt.action).enter()
         if conclusion.action.status != states.RUNNING:
             # It is claimed and prepared again instead.

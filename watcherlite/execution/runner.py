@@ -3,27 +3,38 @@
 `prepare` runs the steps before the start, `perform` the steps from the start to the
 end; in between, the committer makes RUNNING durable. Both return a `Conclusion`, and
 write nothing. Any exception of a plugin, SystemExit included, fails its action only.
+
+The steps are coroutines that suspend only for those of plugins, see `steps`.
 """
 
 import dataclasses
 import functools
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+import time
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, truncate
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.action_logs import LogSink
-from watcherlite.execution.context import TIMEOUT, Context, LeaseTime
+from watcherlite.execution.context import TIMEOUT, LeaseTime
 from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
 from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion, validated
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.execution.services import CoreServices
-from watcherlite.plugins.base import ActionType, DerivedResult
+from watcherlite.execution.steps import (
+    COROUTINE,
+    ENDING,
+    STEPS,
+    OnLoop,
+    Steps,
+    hook_kind,
+)
+from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -58,12 +69,12 @@ class StepResult:
     raised: bool = False
 
 
-PrepareStep = Callable[[Attempt], outcomes.Outcome | None]
-PerformStep = Callable[[Attempt, StepResult], StepResult]
+PrepareStep = Callable[[Attempt], Coroutine[Any, Any, outcomes.Outcome | None]]
+PerformStep = Callable[[Attempt, StepResult], Coroutine[Any, Any, StepResult]]
 
 
 class Runner:
-    """Runs the steps of actions in the calling thread.
+    """Runs the steps of actions in the threads that drive them.
 
     :param lease: of the worker; None: it never ends
     :param admission: actions that it blocks are skipped
@@ -87,7 +98,7 @@ class Runner:
         self._policies = policies
         self._lease = lease
         self._attempts = AttemptServices(
-            services.clock, types, checkpoints, lease, logs
+            services.clock, types, checkpoints, lease, logs, services.timers
         )
         self._admission = admission
         first = (self.instantiate, self.check_time_left)
@@ -111,7 +122,7 @@ class Runner:
             self.run_post_condition,
         )
         #: phase -> the call of the plugin
-        self._phases: Mapping[str, Callable[[Attempt], outcomes.Outcome]] = {
+        self._phases: Mapping[str, Callable[[Attempt], Steps[outcomes.Outcome]]] = {
             RUN: self._execute,
             CHECK: self._execute,
             REVERT: self._revert,
@@ -124,15 +135,15 @@ class Runner:
 
     # before the action counts as started
 
-    def prepare(self, attempt: Attempt) -> Conclusion:
+    async def prepare(self, attempt: Attempt) -> Conclusion:
         """Run the steps before the start.
 
         :returns: the action as RUNNING, or its end if a step ended it
         """
         action = attempt.action
         if attempt.context.signal == states.CANCEL:
-            return self._end_cancelled(attempt)
-        outcome, step = self._run_preparation(attempt)
+            return await self._end_cancelled(attempt)
+        outcome, step = await self._run_preparation(attempt)
         # The action may wait for a thread now, which does not count.
         left = attempt.context.stop_clock()
         if (
@@ -148,14 +159,18 @@ class Runner:
         self._release_policies(attempt, outcome)
         return self._conclude(attempt, outcome, step, left)
 
-    def _run_preparation(self, attempt: Attempt) -> tuple[outcomes.Outcome | None, str]:
+    async def _run_preparation(
+        self, attempt: Attempt
+    ) -> tuple[outcomes.Outcome | None, str]:
         """Run the steps before the start, up to the first that ends the action."""
         try:
             for step in self._preparation[attempt.action.phase]:
-                outcome = step(attempt)
+                outcome = await step(attempt)
                 if outcome is not None:
                     return outcome, results.PRE_CONDITION
         except BaseException as error:  # a plugin may raise anything
+            if attempt.is_dropped:
+                raise
             name = results.PRE_CONDITION
             if isinstance(error, PolicyCheckFailed):
                 name = results.POLICIES
@@ -164,8 +179,20 @@ class Runner:
             return self._failure(attempt, error, name), name
         return None, results.PRE_CONDITION
 
-    def instantiate(self, attempt: Attempt) -> None:
+    def prepares_on_loop(self, attempt: Attempt) -> bool:
+        """Return whether the preparation of an attempt may await coroutines."""
+        try:
+            plugin = attempt.plugin()
+        except BaseException:  # a plugin may raise anything; its preparation reports it
+            return False
+        hooks = ('is_applied', 'pre_condition')
+        return any(hook_kind(plugin, hook) == COROUTINE for hook in hooks)
+
+    async def instantiate(self, attempt: Attempt) -> None:
         """Instantiate the plugin, and set the deadline of an attempt."""
+        self._instantiate(attempt)
+
+    def _instantiate(self, attempt: Attempt) -> None:
         attempt.plugin()
         # This is the deadline of the steps before the start, which resets it.
         left = deadlines.timeout_of(attempt.action, self._settings)
@@ -175,16 +202,16 @@ class Runner:
             )
         attempt.context.set_deadline(max(0.0, left))
 
-    def check_time_left(self, attempt: Attempt) -> None:
+    async def check_time_left(self, attempt: Attempt) -> None:
         """Raise TimedOut if the timeout ended before this try."""
         if attempt.context.remaining() == 0.0:
             raise _AttemptsTimedOut(attempt.action)
 
-    def validate_inputs(self, attempt: Attempt) -> None:
+    async def validate_inputs(self, attempt: Attempt) -> None:
         """Raise InvalidInput for inputs that the plugin does not accept."""
         self._types.validate_inputs(attempt.plugin(), attempt.action.inputs)
 
-    def check_admission(self, attempt: Attempt) -> outcomes.Outcome | None:
+    async def check_admission(self, attempt: Attempt) -> outcomes.Outcome | None:
         """Skip an action whose target is locked by an operator."""
         # An action that had started when its worker was lost must end.
         if self._admission is None or attempt.action.start_time is not None:
@@ -194,21 +221,21 @@ class Runner:
         )
         return None if reason is None else outcomes.Skipped(reason)
 
-    def run_pre_policies(self, attempt: Attempt) -> None:
+    async def run_pre_policies(self, attempt: Attempt) -> None:
         """Run `pre_op` of the policies; raises PolicyCheckFailed."""
         self._policies.run_pre_op(attempt)
         attempt.context.checkpoint()
 
-    def check_applied(self, attempt: Attempt) -> None:
+    async def check_applied(self, attempt: Attempt) -> None:
         """Check whether an earlier run of the action has taken effect."""
-        attempt.applied = bool(attempt.plugin().is_applied(attempt.context))
+        attempt.applied = bool(await self._call(attempt, 'is_applied'))
 
-    def run_pre_condition(self, attempt: Attempt) -> outcomes.Outcome | None:
+    async def run_pre_condition(self, attempt: Attempt) -> outcomes.Outcome | None:
         """Run `pre_condition` of the plugin, unless the effect exists."""
         if attempt.applied:
             return None
         context = attempt.context
-        returned = attempt.plugin().pre_condition(context)
+        returned = await self._call(attempt, 'pre_condition')
         if returned is None or returned is True:
             context.checkpoint()
             return None
@@ -240,13 +267,13 @@ class Runner:
                 attempt.action.action_type,
             )
 
-    def _end_cancelled(self, attempt: Attempt) -> Conclusion:
+    async def _end_cancelled(self, attempt: Attempt) -> Conclusion:
         """Return the end of a cancelled action without work in progress."""
         result = StepResult(outcomes.Cancelled(), results.PRE_CONDITION)
         if _may_have_policies(attempt.action):
             try:
-                self.instantiate(attempt)
-                result = self.run_post_policies(attempt, result)
+                self._instantiate(attempt)
+                result = await self.run_post_policies(attempt, result)
             except BaseException:  # a plugin may raise anything
                 LOG.exception(
                     'Action %s (%s) was cancelled, and post_op of its policies failed',
@@ -271,7 +298,7 @@ class Runner:
         """
         action, passed = attempt.action, 0.0
         try:
-            self.instantiate(attempt)
+            self._instantiate(attempt)
         except BaseException as error:  # a plugin may raise anything
             failure = self._failure(attempt, error, results.EXECUTE)
             return self._conclude(attempt, failure, results.EXECUTE)
@@ -284,7 +311,7 @@ class Runner:
 
     # from the durable start to the end
 
-    def perform(self, attempt: Attempt) -> Conclusion:
+    async def perform(self, attempt: Attempt) -> Conclusion:
         """Run the steps from the durable start to the end."""
         if not attempt.executing:
             attempt.executing = True
@@ -296,19 +323,23 @@ class Runner:
             outcomes.Done(), results.REVERT_STEP if reverts else results.EXECUTE
         )
         for step in self._performance:
-            result = step(attempt, result)
+            result = await step(attempt, result)
         return self._conclude(attempt, result.outcome, result.step)
 
-    def run_phase(self, attempt: Attempt, result: StepResult) -> StepResult:
+    async def run_phase(self, attempt: Attempt, result: StepResult) -> StepResult:
         """Call execute, poll, complete or revert of the plugin."""
         try:
-            outcome = validated(self._run_phase(attempt))
+            outcome = validated(await self._run_phase(attempt))
         except BaseException as error:  # a plugin may raise anything
-            outcome = self._stopped_outcome(attempt, error, result.step)
+            if attempt.is_dropped:
+                raise
+            outcome = await self._stopped_outcome(attempt, error, result.step)
             return StepResult(outcome, result.step, raised=True)
         return StepResult(outcome, result.step)
 
-    def run_post_policies(self, attempt: Attempt, result: StepResult) -> StepResult:
+    async def run_post_policies(
+        self, attempt: Attempt, result: StepResult
+    ) -> StepResult:
         """Run `post_op` of the policies when the work has ended."""
         context, outcome = attempt.context, result.outcome
         if not isinstance(outcome, _ENDS) or self._is_lost():
@@ -325,18 +356,24 @@ class Runner:
             return self._failed_after(attempt, result, error, results.POLICIES)
         return result
 
-    def run_post_condition(self, attempt: Attempt, result: StepResult) -> StepResult:
+    async def run_post_condition(
+        self, attempt: Attempt, result: StepResult
+    ) -> StepResult:
         """Run `post_condition` of the plugin; a first failure keeps its reason."""
         if result.raised or result.step in (results.POLICIES, results.REVERT_STEP):
             return result
         if not isinstance(result.outcome, outcomes.Done | outcomes.Failed):
             return result
         try:
-            attempt.plugin().post_condition(attempt.context)
+            # An action that was faster than a signal is verified in spite of it.
+            ignored = ENDING & {attempt.context.signal}
+            await self._call(attempt, 'post_condition', ignored=ignored)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
-            outcome = self._stopped_outcome(attempt, error, result.step)
+            outcome = await self._stopped_outcome(attempt, error, result.step)
             return dataclasses.replace(result, outcome=outcome)
         except BaseException as error:  # a plugin may raise anything
+            if attempt.is_dropped:
+                raise
             return self._failed_after(attempt, result, error, results.POST_CONDITION)
         return result
 
@@ -364,35 +401,38 @@ class Runner:
         paused = deadlines.change_status(attempt.action, states.SUSPENDED, now)
         return Conclusion(paused.evolve(updated_at=now))
 
-    def _stopped_outcome(
+    async def _stopped_outcome(
         self, attempt: Attempt, error: BaseException, step: str
     ) -> outcomes.Outcome:
         """Return the outcome of a step that raised; cancel its work outside."""
         stopped = isinstance(error, exceptions.Cancelled | exceptions.TimedOut)
         if stopped and attempt.action.token is not None:
             # It is InProgress.
-            self._cancel_external(attempt)
+            await self._cancel_external(attempt)
         return self._failure(attempt, error, step)
 
-    def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
+    async def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
         """Return the end of an idle action; cancel its work outside."""
         if attempt.action.token is not None:
-            self._cancel_external(attempt)
+            await self._cancel_external(attempt)
         result = StepResult(outcome, results.EXECUTE)
-        result = self.run_post_policies(attempt, result)
+        result = await self.run_post_policies(attempt, result)
         return self._conclude(attempt, result.outcome, result.step)
 
     def _is_lost(self) -> bool:
         """Return whether the lease expired, so that other workers own the actions."""
         return self._lease is not None and self._lease.seconds_left() <= 0
 
-    def _cancel_external(self, attempt: Attempt) -> None:
+    async def _cancel_external(self, attempt: Attempt) -> None:
         """Call `cancel` of the plugin of an action that is InProgress."""
         if self._is_lost():
             return
         try:
-            attempt.plugin().cancel(attempt.context, attempt.action.token)
+            token = attempt.action.token
+            await self._call(attempt, 'cancel', token, ignored=ENDING)
         except BaseException:  # the action must end in any case
+            if attempt.is_dropped:
+                raise
             LOG.exception(
                 'Action %s (%s) is ended, but cancelling its work outside failed; '
                 'check its target',
@@ -408,7 +448,7 @@ class Runner:
         )
         attempt.context.set_deadline(max(0.0, left))
 
-    def _run_phase(self, attempt: Attempt) -> outcomes.Outcome:
+    async def _run_phase(self, attempt: Attempt) -> outcomes.Outcome:
         context, action = attempt.context, attempt.action
         if attempt.applied:
             return outcomes.Done(action.outputs)
@@ -418,34 +458,65 @@ class Runner:
         if context.signal is not None or action.token is not None:
             context.checkpoint()
         if action.token is not None:
-            returned = attempt.plugin().poll(context, action.token)
+            returned = await self._call(attempt, 'poll', action.token)
             return outcomes.from_returned(returned, 'poll')
-        return self._phases[action.phase](attempt)
+        return await self._phases[action.phase](attempt)
 
-    def _execute(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = attempt.plugin(), attempt.context
-        outcome = outcomes.from_returned(plugin.execute(context))
+    async def _execute(self, attempt: Attempt) -> outcomes.Outcome:
+        outcome = outcomes.from_returned(await self._call(attempt, 'execute'))
         if isinstance(outcome, outcomes.Derived) and not outcome.actions:
             # Without derived actions nothing would wake it.
-            return _complete(plugin, context, ())
+            return await self._call_complete(attempt, ())
         return outcome
 
-    def _complete(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = attempt.plugin(), attempt.context
+    async def _complete(self, attempt: Attempt) -> outcomes.Outcome:
         action = attempt.action
         ends = self._retry(attempt, functools.partial(self._load_results, action))
         if deadlines.is_expired(action, ends, self._clock.now()):
-            return outcomes.from_returned(plugin.overdue(context, ends), 'overdue')
-        outcome = _complete(plugin, context, ends)
+            returned = await self._call(attempt, 'overdue', ends)
+            return outcomes.from_returned(returned, 'overdue')
+        outcome = await self._call_complete(attempt, ends)
         waits = isinstance(outcome, outcomes.Derived) and outcome.timeout is None
         is_overdue = waits and action.deadline == deadlines.EXPIRED
         return outcomes.TimedOut() if is_overdue else outcome
 
-    def _revert(self, attempt: Attempt) -> outcomes.Outcome:
-        plugin, context = attempt.plugin(), attempt.context
+    async def _call_complete(
+        self, attempt: Attempt, ends: Sequence[DerivedResult]
+    ) -> outcomes.Outcome:
+        completed = await self._call(attempt, 'complete', ends)
+        if completed is None:
+            return default_completion(ends)
+        return outcomes.from_returned(completed, 'complete')
+
+    async def _revert(self, attempt: Attempt) -> outcomes.Outcome:
         # `data` contains the outputs of the run to revert.
-        context.outputs = attempt.action.data.get('outputs')
-        return outcomes.from_returned(plugin.revert(context), 'revert')
+        attempt.context.outputs = attempt.action.data.get('outputs')
+        return outcomes.from_returned(await self._call(attempt, 'revert'), 'revert')
+
+    async def _call(
+        self,
+        attempt: Attempt,
+        name: str,
+        *arguments: Any,
+        ignored: Collection[str | None] = (),
+    ) -> Any:
+        """Call a hook of the plugin, in this thread or in the event loop.
+
+        :param ignored: signals that do not cancel a coroutine
+        """
+        plugin = attempt.plugin()
+        kind = hook_kind(plugin, name)
+        hook = getattr(plugin, name)
+        if kind == COROUTINE:
+            started = time.perf_counter()
+            request = OnLoop(hook(attempt.loop_context(), *arguments), ignored)
+            try:
+                return await request
+            finally:
+                attempt.is_dropped = request.is_dropped
+                attempt.loop_time += time.perf_counter() - started
+        returned = hook(attempt.context, *arguments)
+        return await returned if kind == STEPS else returned
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:
         # Without the derived actions of former runs.
@@ -579,15 +650,6 @@ def _log_failure(
         else 'the plan continues as its on_failure option says',
         exc_info=unexpected,
     )
-
-
-def _complete(
-    kind: ActionType, context: Context, derived: Sequence[DerivedResult]
-) -> outcomes.Outcome:
-    completed = kind.complete(context, derived)
-    if completed is None:
-        return default_completion(derived)
-    return outcomes.from_returned(completed, 'complete')
 
 
 def default_completion(derived: Sequence[DerivedResult]) -> outcomes.Outcome:

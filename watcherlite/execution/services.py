@@ -23,6 +23,7 @@ class ExecutionSettings:
     :param look_ahead: the largest number of actions to prefetch
     :param linger: the time for which the committer collects changes while threads
         still produce them
+    :param max_coroutines: number of coroutines of plugins in the event loop
     :param quick: the largest average duration of the preparation of an action type
         for a dependent to start in the transaction of its parent's end
     :param action_log_retention: days; 0 disables the purge of logs
@@ -38,6 +39,7 @@ class ExecutionSettings:
     look_ahead: int = 64
     linger: float = 0.02
     quick: float = 0.005
+    max_coroutines: int = 1000
     max_probes: int = 64
     max_probes_per_cluster: int = 16
     max_probes_per_project: int = 32
@@ -56,6 +58,7 @@ MUTABLE = (
     'sweep_interval',
     'max_attempts',
     'signal_grace',
+    'max_coroutines',
     'default_action_timeout',
     'max_action_log',
     'action_log_retention',

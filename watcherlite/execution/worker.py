@@ -19,6 +19,7 @@ from watcherlite.execution.committer import CommitQueue, Committer, EventListene
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.dispatcher import Dispatcher
+from watcherlite.execution.event_loop import EventLoop
 from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.lease import Lease
 from watcherlite.execution.policy_chain import PolicyChain
@@ -135,7 +136,11 @@ class Worker:
         admission: AdmissionCheck | None,
     ) -> Dispatcher:
         in_flight = InFlight(self._services.clock)
-        pools = Pools(self._services.settings, self._commit_queue)
+        pools = Pools(
+            self._services.settings,
+            self._commit_queue,
+            EventLoop(self._services.settings),
+        )
         checkpoints = CheckpointWriter(
             self._services, self._commit_queue, in_flight, pools
         )

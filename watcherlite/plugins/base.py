@@ -7,9 +7,9 @@ configuration.
 """
 
 import datetime
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from watcherlite.destinations import Destinations
 from watcherlite.domain import resource_results
@@ -49,6 +49,7 @@ NAMESPACES = (
     STRATEGIES,
     PLANNERS,
 )
+Kept = TypeVar('Kept')
 #: Action types of watcherlite itself, reserved for it and not allowed in plans.
 RESERVED = ('audit', 'stack', 'resource', 'cluster_health')
 
@@ -69,8 +70,8 @@ class DerivedResult(Protocol):
     def outputs(self) -> Mapping[str, Any] | None: ...
 
 
-class ActionContext(Protocol):
-    """The interface of a running action to watcherlite.
+class RunningAction(Protocol):
+    """The common part of the contexts of an action; none of it waits.
 
     :cvar uuid: of the action; also the idempotency key for services, so that an effect
         requested twice is applied once
@@ -105,25 +106,12 @@ class ActionContext(Protocol):
     def creator(self) -> Creator:
         """Return the creator of the plan of the action."""
 
-    def checkpoint(self) -> None:
-        """Handle signals: raises Cancelled or TimedOut, waits while suspended.
-
-        Call it wherever the action can be interrupted safely. An action that never
-        calls it can only be failed from outside after its timeout.
-        """
-
     def fence(self) -> None:
         """Raise LeaseLost if the lease of this worker has expired.
 
         Call it immediately before an effect. A process that was suspended must not act
         for an action that another worker may have taken over. `checkpoint` does it as
         well.
-        """
-
-    def save_token(self, token: Any) -> None:
-        """Store the intent of `execute` for observers of the action.
-
-        It does not change the handling of a lost worker.
         """
 
     def log(self, text: str, stream: str = 'log') -> None:
@@ -135,14 +123,31 @@ class ActionContext(Protocol):
         :param stream: `stdout` and `stderr` for the output of a process; else `log`
         """
 
-    def sleep(self, seconds: float) -> None:
-        """Sleep, but wake for signals; a checkpoint before and after."""
-
     def remaining(self) -> float | None:
         """Return the seconds left until the deadline, or None."""
 
     def now(self) -> datetime.datetime:
         """Return the wall-clock time, aware, in UTC; tests can set it."""
+
+
+class ActionContext(RunningAction, Protocol):
+    """The interface of a running action to watcherlite, for functions."""
+
+    def checkpoint(self) -> None:
+        """Handle signals: raises Cancelled or TimedOut, waits while suspended.
+
+        Call it wherever the action can be interrupted safely. An action that never
+        calls it can only be failed from outside after its timeout.
+        """
+
+    def save_token(self, token: Any) -> None:
+        """Store the intent of `execute` for observers of the action.
+
+        It does not change the handling of a lost worker.
+        """
+
+    def sleep(self, seconds: float) -> None:
+        """Sleep, but wake for signals; a checkpoint before and after."""
 
     def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
         """Call `call(signal)` for arriving signals inside a `with` block.
@@ -152,6 +157,35 @@ class ActionContext(Protocol):
         a pending signal, with CANCEL, SUSPEND, RESUME or TIMEOUT; it must neither block
         nor raise. An expired deadline is not always reported: limit blocking work by
         `remaining` as well.
+        """
+
+
+class CoroutineContext(RunningAction, Protocol):
+    """The interface of a running action to watcherlite, for coroutines.
+
+    A CANCEL and the timeout cancel the task of the coroutine: its current `await`
+    raises `asyncio.CancelledError`. Clean up in `finally`, and let it through; protect
+    what must not be interrupted with `asyncio.shield`.
+    """
+
+    async def checkpoint(self) -> None:
+        """Handle signals: raises Cancelled or TimedOut, waits while suspended.
+
+        Call it wherever the action can be suspended safely.
+        """
+
+    async def save_token(self, token: Any) -> None:
+        """See `ActionContext.save_token`."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep, but wake for signals; a checkpoint before and after."""
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return an object that all coroutines of the worker share, by its key.
+
+        The first call makes it, for example the client of a service with its
+        connections. Its method `close`, which may be a coroutine, is called when the
+        worker stops.
         """
 
 
@@ -212,8 +246,13 @@ class CloudClient:
 class ActionType(Connecting):
     """The implementation of one type of action.
 
-    One instance serves one phase of one action, in a thread of the worker; state needed
-    across phases goes into outputs or tokens, not attributes.
+    One instance serves one phase of one action; state needed across phases goes into
+    outputs or tokens, not attributes.
+
+    The hooks with a context are functions, which run in threads of the worker, or
+    coroutines (`async def`), which one event loop per worker runs by the thousand and
+    which receive a `CoroutineContext`. Write what waits for services as coroutines; a
+    coroutine must not block. The other methods are always functions, and do no I/O.
 
     Declare how to recover from the loss of the worker:
 
@@ -355,6 +394,51 @@ class ActionType(Connecting):
     def supports(cls, hook: str) -> bool:
         """Return whether this type overrides a hook of this class."""
         return getattr(cls, hook) is not getattr(ActionType, hook)
+
+
+class CoroutineActionType(ActionType):
+    """An action type whose hooks are coroutines, with their types for type checkers.
+
+    Each type may mix functions and coroutines; this class does not change that.
+    """
+
+    if TYPE_CHECKING:
+
+        async def is_applied(  # type: ignore[override]
+            self, context: CoroutineContext
+        ) -> bool: ...
+
+        async def pre_condition(  # type: ignore[override]
+            self, context: CoroutineContext
+        ) -> Outcome | None: ...
+
+        async def execute(  # type: ignore[override]
+            self, context: CoroutineContext
+        ) -> Outcome | bool | tuple[str, str]: ...
+
+        async def poll(  # type: ignore[override]
+            self, context: CoroutineContext, token: Any
+        ) -> Outcome | bool | tuple[str, str]: ...
+
+        async def complete(  # type: ignore[override]
+            self, context: CoroutineContext, results: Sequence[DerivedResult]
+        ) -> Outcome | bool | tuple[str, str] | None: ...
+
+        async def overdue(  # type: ignore[override]
+            self, context: CoroutineContext, results: Sequence[DerivedResult]
+        ) -> Outcome | bool | tuple[str, str]: ...
+
+        async def cancel(  # type: ignore[override]
+            self, context: CoroutineContext, token: Any
+        ) -> None: ...
+
+        async def post_condition(  # type: ignore[override]
+            self, context: CoroutineContext
+        ) -> None: ...
+
+        async def revert(  # type: ignore[override]
+            self, context: CoroutineContext
+        ) -> Outcome | bool | tuple[str, str]: ...
 
 
 class Plugin:

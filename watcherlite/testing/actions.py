@@ -17,6 +17,7 @@ from watcherlite.plugins import schemas
 from watcherlite.plugins.base import ActionType, CloudClient, Clouds
 from watcherlite.states import action as states
 from watcherlite.testing.context import FakeContext, Injected
+from watcherlite.testing.coroutines import call_hook
 from watcherlite.testing.recorder import Change, Recorder
 
 #: The subject of changes in a story.
@@ -158,7 +159,7 @@ class _Run:
 
     def revert(self) -> ActionResult:
         self._start()
-        outcome, _ = self._guarded('revert', lambda kind: kind.revert(self._context))
+        outcome, _ = self._guarded('revert', lambda kind: self._call(kind, 'revert'))
         self._conclude(outcome, results.REVERT_STEP)
         return self._result(outcome)
 
@@ -171,7 +172,7 @@ class _Run:
             return outcome
         self._start()
         outcome, raised = self._guarded(
-            'execute', lambda kind: kind.execute(self._context)
+            'execute', lambda kind: self._call(kind, 'execute')
         )
         while isinstance(outcome, outcomes.Derived) and not raised:
             outcome, raised = self._complete(outcome, derived_end)
@@ -187,7 +188,7 @@ class _Run:
         """Return None if the action may start."""
 
         def call(kind: ActionType) -> Any:
-            returned = kind.pre_condition(self._context)
+            returned = self._call(kind, 'pre_condition')
             return outcomes.Done() if returned is None else returned
 
         outcome, _ = self._guarded('pre_condition', call)
@@ -211,7 +212,7 @@ class _Run:
         raise AssertionError(f'it is InProgress after {MAX_POLLS} polls: {outcome}')
 
     def _asker(self, token: Any) -> Callable[[ActionType], Any]:
-        return lambda kind: kind.poll(self._context, token)
+        return lambda kind: self._call(kind, 'poll', token)
 
     def _idle(self, seconds: float, token: Any) -> outcomes.Outcome | None:
         """Let the time until the next poll pass; return the outcome of a signal, or
@@ -220,7 +221,7 @@ class _Run:
         try:
             self._context.pass_time(seconds)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
-            self.instance().cancel(self._context, token)
+            self._call(self.instance(), 'cancel', token)
             return _outcome_of(error)
         return None
 
@@ -244,8 +245,8 @@ class _Run:
 
         def call(kind: ActionType) -> Any:
             if cut_off:
-                return kind.overdue(self._context, ends)
-            returned = kind.complete(self._context, ends)
+                return self._call(kind, 'overdue', ends)
+            returned = self._call(kind, 'complete', ends)
             return default_completion(ends) if returned is None else returned
 
         return self._guarded('overdue' if cut_off else 'complete', call)
@@ -258,13 +259,16 @@ class _Run:
             self._context.outputs = outcome.outputs
 
         def call(kind: ActionType) -> Any:
-            kind.post_condition(self._context)
+            self._call(kind, 'post_condition')
             return outcomes.Done()
 
         checked, raised = self._guarded('post_condition', call)
         if raised and isinstance(outcome, outcomes.Done):
             return checked, results.POST_CONDITION
         return outcome, results.EXECUTE
+
+    def _call(self, kind: ActionType, hook: str, *arguments: Any) -> Any:
+        return call_hook(self._context, kind, hook, *arguments)
 
     def _guarded(
         self, phase: str, call: Callable[[ActionType], Any]

@@ -151,6 +151,11 @@ class FakeContext:
 
     # the interface for tests
 
+    @property
+    def signal(self) -> str | None:
+        """Return the signal that was delivered last."""
+        return self._signal
+
     def send(self, signal: str) -> None:
         """Deliver a signal now; from any thread."""
         with self._condition:

@@ -17,6 +17,7 @@ from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import FIRST_LIMIT, ClaimQueues, ClaimWindow
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
 from watcherlite.execution.dispatcher import Dispatcher
+from watcherlite.execution.event_loop import EventLoop
 from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.pool import Pools
@@ -78,7 +79,7 @@ class DispatcherCase(base.TestCase):
         queue = CommitQueue(services)
         self.queues = ClaimQueues(services, ('applier',), queue)
         self.in_flight = InFlight(self.clock)
-        pools = Pools(self.settings, queue)
+        pools = Pools(self.settings, queue, EventLoop(self.settings))
         self.runner = Runner(
             services,
             plugins,

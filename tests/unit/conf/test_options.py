@@ -14,6 +14,7 @@ from watcherlite.execution import services
 WORKER = {
     'workers': 1,
     'max_parallel': 8,
+    'max_coroutines': 1000,
     'max_probes': 64,
     'max_probes_per_cluster': 16,
     'max_probes_per_project': 32,

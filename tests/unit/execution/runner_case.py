@@ -1,6 +1,7 @@
 """A runner for one action type, with a scripted clock."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from tests import base
@@ -8,12 +9,15 @@ from tests.clocks import ScriptedClock
 from tests.factories import make_action
 from tests.policies import chain_of
 from tests.worlds import Calls, kind
+from watcherlite.domain import outcomes
 from watcherlite.domain.actions import Action
+from watcherlite.execution.context import Write
 from watcherlite.execution.in_flight import Attempt, AttemptServices
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices, ExecutionSettings
+from watcherlite.execution.steps import OnLoop, run_steps
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states
@@ -27,17 +31,42 @@ class Checkpoints:
     def __init__(self, kept: list[Any]) -> None:
         self._kept = kept
 
-    def suspend(self, attempt: Attempt) -> None:
-        """Store nothing."""
+    def suspend(self, attempt: Attempt) -> Iterable[Write]:
+        return ()
 
-    def resume(self, attempt: Attempt) -> None:
-        """Store nothing."""
+    def resume(self, attempt: Attempt) -> Iterable[Write]:
+        return ()
 
-    def save_data(self, attempt: Attempt) -> None:
+    def save_data(self, attempt: Attempt) -> Iterable[Write]:
         self._kept.append(attempt.data)
+        return ()
 
-    def save_token(self, attempt: Attempt, token: Any) -> None:
-        """Store nothing."""
+    def save_token(self, attempt: Attempt, token: Any) -> Iterable[Write]:
+        return ()
+
+
+class DrivenRunner:
+    """A runner whose steps run to their end in the thread of the test."""
+
+    def __init__(self, runner: Runner) -> None:
+        self.core = runner
+        self.adopt = runner.adopt
+        self.cancel_unprepared = runner.cancel_unprepared
+        self.make_attempt = runner.make_attempt
+
+    def prepare(self, attempt: Attempt) -> Conclusion:
+        return run_steps(self.core.prepare(attempt), run_on_loop)
+
+    def perform(self, attempt: Attempt) -> Conclusion:
+        return run_steps(self.core.perform(attempt), run_on_loop)
+
+    def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
+        return run_steps(self.core.cancel(attempt, outcome), run_on_loop)
+
+
+def run_on_loop(request: OnLoop) -> Any:
+    """Run the coroutine of a plugin in a loop of its own."""
+    return asyncio.run(request.coroutine)
 
 
 def make_policy_plugin(name: str = 'P', **hooks: Any) -> Policy:
@@ -67,7 +96,9 @@ class RunnerCase(base.TestCase):
         self.lease = 1.0
         self.admission: AdmissionCheck | None = None
 
-    def runner(self, made: type[ActionType] | None = None, **members: Any) -> Runner:
+    def runner(
+        self, made: type[ActionType] | None = None, **members: Any
+    ) -> DrivenRunner:
         settings = ExecutionSettings(default_action_timeout=100)
         self.types = loader.Plugins.of(action_types={'kind': made or kind(**members)})
         runner = Runner(
@@ -79,7 +110,7 @@ class RunnerCase(base.TestCase):
             self.admission,
         )
         runner._load_results = lambda action: self.derived  # type: ignore[method-assign]
-        return runner
+        return DrivenRunner(runner)
 
     def seconds_left(self) -> float:
         return self.lease

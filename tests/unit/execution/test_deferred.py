@@ -1,6 +1,7 @@
 """Deferred polling: delays, signals, adoption."""
 
 from collections.abc import Callable
+from typing import Any
 
 from tests import base
 from tests.factories import make_action
@@ -11,6 +12,7 @@ from watcherlite.execution.dispatcher import DeferredPolling
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.services import CoreServices, ExecutionSettings
+from watcherlite.execution.steps import run_steps
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
@@ -25,7 +27,7 @@ class FakeRunner:
     def adopt(self, attempt: Attempt) -> Conclusion | None:
         return self.adoption
 
-    def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
+    async def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
         return Conclusion(attempt.action.evolve(status_message=type(outcome).__name__))
 
 
@@ -72,8 +74,8 @@ class DeferredPollingTest(base.TestCase):
     def context(self) -> Context:
         return self.attempt.context
 
-    def run_step(self, step: Callable[[Attempt], None], attempt: Attempt) -> None:
-        self.jobs.append(lambda: step(attempt))
+    def run_step(self, step: Callable[[Attempt], Any], attempt: Attempt) -> None:
+        self.jobs.append(lambda: run_steps(step(attempt)))
 
     def poll(self, attempt: Attempt) -> None:
         self.jobs.append(lambda: self.done.append('polled'))
@@ -174,14 +176,14 @@ class DeferredPollingTest(base.TestCase):
         self.assertEqual(['polled'], self.done)
 
     def test_an_adopted_action_is_polled_at_once(self) -> None:
-        self.deferred.adopt(self.attempt)
+        run_steps(self.deferred.adopt(self.attempt))
         self.work()
         self.assertEqual(['polled'], self.done)
 
     def test_an_adopted_suspended_action_stays_suspended(self) -> None:
         self.context.set_deadline(30)
         self.attempt.action = self.attempt.action.evolve(status=states.SUSPENDED)
-        self.deferred.adopt(self.attempt)
+        run_steps(self.deferred.adopt(self.attempt))
         self.work()
         self.assertEqual(([], 30.0), (self.done, self.attempt.remaining))
         self.assertIsNone(self.context.remaining())
@@ -190,13 +192,13 @@ class DeferredPollingTest(base.TestCase):
         for status in (states.RUNNING, states.SUSPENDED):
             self.context.signal = states.CANCEL
             self.attempt.action = self.attempt.action.evolve(status=status)
-            self.deferred.adopt(self.attempt)
+            run_steps(self.deferred.adopt(self.attempt))
             self.work()
         self.assertEqual(['Cancelled', 'Cancelled'], self.done)
 
     def test_an_adopted_action_without_its_plugin_fails(self) -> None:
         failed = self.attempt.action.evolve(status_message='no such type')
         self.runner.adoption = Conclusion(failed)
-        self.deferred.adopt(self.attempt)
+        run_steps(self.deferred.adopt(self.attempt))
         self.work()
         self.assertEqual(['no such type'], self.done)

@@ -253,7 +253,7 @@ class PhaseTest(RunnerCase):
                 raise away.pop(0)
             return (SimulatedResult('x', states.SUCCEEDED, None),)
 
-        runner._load_results = load_results
+        runner.core._load_results = load_results
         self.assertEqual(states.SUCCEEDED, runner.perform(attempt).action.status)
         self.assertEqual([UNAVAILABLE_DELAY], self.clock.waits)
         self.assertIn('the database is unavailable, retrying in 2 s', self.log.output)
@@ -271,7 +271,7 @@ class PhaseTest(RunnerCase):
                 raise errors.pop()
             return ()
 
-        runner._load_results = load_results
+        runner.core._load_results = load_results
         return runner.perform(attempt).action.status
 
     def test_signals_are_applied_while_the_store_is_unavailable_or_busy(self) -> None:
@@ -435,3 +435,35 @@ class DefaultCompletionTest(base.TestCase):
             outcomes.Failed('derived actions failed: failed (why)'),
             default_completion((cancelled, failed, done)),
         )
+
+
+class DroppedStepsTest(RunnerCase):
+    """Steps that are closed while they await a coroutine of a plugin."""
+
+    def test_they_do_nothing_else(self) -> None:
+        async def waits(context: Any, *arguments: Any) -> bool:
+            return True
+
+        def fails(context: Any, token: Any) -> None:
+            raise AssertionError('it is not the attempt that may cancel')
+
+        runner = self.runner(
+            pre_condition=waits, poll=waits, post_condition=waits, cancel=fails
+        )
+        attempt = self.attempt()
+        steps = runner.core.prepare(attempt)
+        steps.send(None).coroutine.close()
+        steps.close()
+        self.assertTrue(attempt.is_dropped)
+        for settled in (0, 1):
+            attempt = self.attempt(status=states.RUNNING, token={'job': 1})
+            attempt.executing = True
+            steps = runner.core.perform(attempt)
+            request = steps.send(None)
+            for _ in range(settled):
+                request.coroutine.close()
+                request = steps.send((True, None))
+            request.coroutine.close()
+            attempt.context.deliver(states.CANCEL)
+            steps.close()
+            self.assertTrue(attempt.is_dropped)

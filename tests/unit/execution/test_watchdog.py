@@ -28,8 +28,15 @@ class FakePool:
     def is_running(self, job: Any) -> bool:
         return job in self.running
 
-    def detach(self, job: Any) -> None:
+    def abandon(self, job: Any) -> None:
         self.lost.append(job)
+
+    @property
+    def loop(self) -> 'FakePool':
+        return self
+
+    def report_blocked(self) -> None:
+        """Report nothing: there are no coroutines."""
 
 
 class WatchdogTest(base.TestCase):
