@@ -101,7 +101,10 @@ class AuditWorld(World):
 
     def worker_types(self, store: Store) -> ActionTypes:
         parts = RunServices(
-            store, ProposalBuilder(store, self.types, self.types, self.models), self
+            store,
+            ProposalBuilder(store, self.types, self.types, self.models),
+            self,
+            'alpha',
         )
         return EngineActionTypes.of(self.types, functools.partial(AuditRun, parts))
 

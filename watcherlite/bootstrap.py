@@ -204,6 +204,7 @@ class Runtime:
                 },
             ),
             self,
+            self.conf.host,
             self.conf.applier.on_worker_loss,
         )
         run = functools.partial(AuditRun, parts)

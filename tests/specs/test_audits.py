@@ -88,6 +88,7 @@ class TestOneshot(AuditCase):
             world.all_events(),
         )
         self.assertEqual(WELL, world.audit_events(audit))
+        self.assertEqual('alpha', audit.hostname)
         (plan,) = world.plans_of(audit)
         chosen = world.store.find_strategy('dummy').strategy
         self.assertEqual(

@@ -107,6 +107,7 @@ class NewAudit(Value):
     :param start_time: no run before it
     :param end_time: no run after it; the audit then becomes SUCCEEDED
     :param action_id: the action on the engine lane that runs it, or None
+    :param hostname: the host of the worker that started its last run
     :param creator: the source of the authority of the proposed plans
     """
 
@@ -129,6 +130,7 @@ class NewAudit(Value):
     end_time: datetime.datetime | None = None
     force: bool = False
     action_id: int | None = None
+    hostname: str | None = None
     creator: Creator = NOBODY
 
     def stored(self, key: int) -> 'Audit':

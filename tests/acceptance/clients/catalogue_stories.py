@@ -103,8 +103,8 @@ class CatalogueStories:
 
         self.assertEqual(
             [
-                ('watcherlite-applier', 'here', 'ACTIVE'),
-                ('watcherlite-engine', 'here', 'ACTIVE'),
+                ('watcher-applier', 'here', 'ACTIVE'),
+                ('watcher-decision-engine', 'here', 'ACTIVE'),
             ],
             sorted((s['Name'], s['Host'], s['Status']) for s in listed),
         )

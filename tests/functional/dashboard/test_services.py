@@ -27,8 +27,8 @@ class TestServices(base.TestCase):
         page = Visitor(site.application).get(PATH)
 
         self.assertEqual(200, page.status)
-        self.assertIn('watcherlite-applier alpha ● ACTIVE', page.text)
-        self.assertIn('watcherlite-engine beta ✗ FAILED', page.text)
+        self.assertIn('watcher-applier alpha ● ACTIVE', page.text)
+        self.assertIn('watcher-decision-engine beta ✗ FAILED', page.text)
         times = [given for tag, given in page.tags if tag == 'time']
         self.assertEqual(8, len(times))
 
@@ -50,7 +50,7 @@ class TestServices(base.TestCase):
         second = visitor.get(path)
 
         self.assertIn('host-00', first.text)
-        self.assertIn('watcherlite-engine host-29', second.text)
+        self.assertIn('watcher-decision-engine host-29', second.text)
         self.assertNotIn('Next page', second.links.values())
 
     def test_hosts_are_text(self) -> None:

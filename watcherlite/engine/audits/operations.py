@@ -278,7 +278,7 @@ class AuditOperations:
         if audit.name != before.name:
             requests.check_name('an audit', audit.name)
         if TIMING & set(changes):
-            requests.check_times(audit)
+            requests.check_times(audit, changed=True)
         if 'scope' in changes:
             requests.check_scope(changes['scope'] or [])
             audit = audit.evolve(scope=list(changes['scope'] or ()))

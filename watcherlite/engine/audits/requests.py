@@ -149,15 +149,20 @@ def check_scope(scope: object) -> None:
     check_json('scope', scope)
 
 
-def check_times(audit: audits.NewAudit) -> None:
-    """Raise Invalid unless type, interval and times of an audit are consistent."""
+def check_times(audit: audits.NewAudit, changed: bool = False) -> None:
+    """Raise Invalid unless type, interval and times of an audit are consistent.
+
+    :param changed: it exists: a ONESHOT audit may then have an interval and times,
+        which have no effect. Clients of Watcher set them
+    """
     kind = audit.audit_type
     if kind not in audits.AUDIT_TYPES:
         raise exceptions.Invalid(
             f'Audit type {kind} could not be found; there are '
             f'{", ".join(audits.AUDIT_TYPES)}'
         )
-    if kind != audits.CONTINUOUS:
+    unused = kind == audits.ONESHOT and changed
+    if kind != audits.CONTINUOUS and not unused:
         if audit.interval is not None:
             raise exceptions.Invalid(f'Interval of audit must not be set for {kind}.')
         if audit.start_time is not None or audit.end_time is not None:
@@ -165,9 +170,10 @@ def check_times(audit: audits.NewAudit) -> None:
                 f'Start or End time of audit must not be set for {kind}.'
             )
         return
-    if audit.interval is None:
+    if audit.interval is not None:
+        schedules.parse(audit.interval)
+    elif not unused:
         raise exceptions.Invalid(f'Interval of audit must be specified for {kind}.')
-    schedules.parse(audit.interval)
     start, end = audit.start_time, audit.end_time
     if start is not None and end is not None and end <= start:
         raise exceptions.Invalid('The end time of an audit must be after its start')

@@ -61,12 +61,14 @@ T = TypeVar('T')
 class RunServices:
     """The services of runs.
 
+    :param host: the host of the worker
     :param on_worker_loss: policy of the plans that are stored
     """
 
     store: Store
     proposing: ProposalBuilder
     messenger: commands.Messenger
+    host: str
     on_worker_loss: str = plan_states.RESUME
 
 
@@ -219,7 +221,9 @@ class AuditRun:
         first = audit.state != states.ONGOING or audit.audit_type == CONTINUOUS
         if busy and first and not audit.force:
             return self._skip_run(tx, audit, now)
-        after = audit.evolve(state=states.ONGOING, updated_at=now)
+        after = audit.evolve(
+            state=states.ONGOING, hostname=self._parts.host, updated_at=now
+        )
         if audit.audit_type == CONTINUOUS:
             after = after.evolve(next_run_time=self._next(after, now).shown)
         else:

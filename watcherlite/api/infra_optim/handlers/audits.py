@@ -41,8 +41,7 @@ def represent(request: Request, listed: ListedAudit, detail: bool) -> dict[str, 
     if not detail:
         return shown
     shown['parameters'] = masking.mask_data(dict(audit.parameters))
-    # Any engine may run it.
-    shown['hostname'] = None
+    shown['hostname'] = audit.hostname
     if request.version >= versions.START_AND_END:
         shown['start_time'] = timestamps.naive(audit.start_time)
         shown['end_time'] = timestamps.naive(audit.end_time)

@@ -11,10 +11,12 @@ from watcherlite.api.infra_optim import collection, pages
 from watcherlite.api.infra_optim.schemas import services as schemas
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.query import ListedWorker
-from watcherlite.domain.actions import LANES
+from watcherlite.domain.actions import APPLIER, ENGINE, LANES
 
 ACTIVE = 'ACTIVE'
 FAILED = 'FAILED'
+#: lane -> the name of its service, by which clients of Watcher look for it
+NAMES = {APPLIER: 'watcher-applier', ENGINE: 'watcher-decision-engine'}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ def of_workers(
     services = [
         Service(
             id=(worker.id - 1) * len(LANES) + place + 1,
-            name=f'watcherlite-{lane}',
+            name=NAMES[lane],
             host=worker.host,
             status=ACTIVE if worker.live else FAILED,
             last_seen_up=min(now, worker.lease_until),

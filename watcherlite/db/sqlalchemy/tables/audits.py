@@ -90,6 +90,7 @@ audits = schema.table(
     sa.Column('forced', sa.Boolean(), nullable=False, server_default=sa.false()),
     # Without a foreign key: actions are purged before audits.
     sa.Column('action_id', types.BIG),
+    sa.Column('hostname', types.NAME),
     sa.Column('creator', types.CreatorJson()),
     sa.Column('deleted', types.BIG, nullable=False, server_default='0'),
     schema.lower_name(),
