@@ -78,6 +78,11 @@ def retry(error: ServiceUnavailable) -> Retry:
     return Retry(str(error), SHORTEST)
 
 
+def inner_token(token: Any) -> Any:
+    """Return the token of a step, whether or not it is delayed; for `cancel`."""
+    return _unwrapped(token)[0]
+
+
 def _unwrapped(token: Any) -> tuple[Any, int]:
     if isinstance(token, dict) and token.keys() == {_TRIES, _INNER}:
         return token[_INNER], int(token[_TRIES])

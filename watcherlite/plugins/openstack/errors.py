@@ -69,7 +69,7 @@ def translate(
         error, keystone.AuthPluginException | keystone.MissingRequiredOptions
     ):
         return exceptions.ConfigurationError(
-            f'{target}: [openstack] cannot be used: {_clean(str(error))}'
+            f'{target}: [openstack] cannot be used: {clean(str(error))}'
         )
     if isinstance(error, sdk.ResourceTimeout):
         return _unavailable(service, target, 'the operation takes too long')
@@ -77,14 +77,14 @@ def translate(
         return _of_status(error, service, target)
     if isinstance(error, sdk.SDKException | keystone.ClientException):
         return exceptions.WatcherliteError(
-            f'{target}: the {service} service failed: {_clean(str(error))}'
+            f'{target}: the {service} service failed: {clean(str(error))}'
         )
     return None
 
 
 def _of_status(error: Any, service: str, target: str) -> exceptions.WatcherliteError:
     status = getattr(error, 'http_status', None) or error.status_code or 0
-    detail = _clean(str(error.details or error.message or ''))
+    detail = clean(str(error.details or error.message or ''))
     if _TOKENS_PATH in str(error.url or ''):
         if status in (401, 403, 404):
             return exceptions.Forbidden(
@@ -123,7 +123,7 @@ def _unavailable(
     )
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Return the text of a service in one line, without URLs and credentials."""
     line = masking.mask_text(_URLS.sub('', ' '.join(text.split()))).rstrip(' .')
     return line if len(line) <= DETAIL_LENGTH else f'{line[: DETAIL_LENGTH - 1]}…'

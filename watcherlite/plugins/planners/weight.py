@@ -59,6 +59,7 @@ _OTHERS: Mapping[str, tuple[int, int]] = {
     'delete': (33, 2),
     'migrate': (30, 2),
     'resize': (20, 2),
+    'start': (15, 2),
     'turn_host_to_acpi_s3_state': (10, 2),
     'change_node_power_state': (9, 2),
     'stack_unlock': (5, 10),
