@@ -68,6 +68,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     made.filters.update(
+        age=age,
         duration=duration,
         icon=icon,
         label=label,
@@ -209,7 +210,18 @@ def duration(begin: str | None, end: str | None, now: datetime.datetime) -> str:
     minutes, rest = divmod(round(seconds), 60)
     if minutes < 60:
         return f'{minutes} min {rest} s'
-    return f'{minutes // 60} h {minutes % 60} min'
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f'{hours} h {minutes} min'
+    return f'{hours // 24} d {hours % 24} h'
+
+
+def age(value: str, now: datetime.datetime) -> markupsafe.Markup:
+    """Return the time since a time of the API, whose exact value is the title."""
+    exact = parse_time(value).astimezone(datetime.UTC)
+    return markupsafe.Markup('<span class="age" title="{}">{}</span>').format(
+        f'{exact:%Y-%m-%d %H:%M:%S.%f} UTC', duration(value, None, now)
+    )
 
 
 def pretty(value: Any) -> str:

@@ -260,6 +260,16 @@ class TestAppearance(AppearanceCase):
                     self.check_page(browser, name, dark)
             self.assertEqual([], browser.problems())
 
+    def test_every_page_fits_a_phone(self):
+        browser = self.open(size=PHONE)
+        for name, path in self.prepare_all().items():
+            with self.subTest(name):
+                browser.driver.get(f'{self.url}/dashboard{path}')
+                width = browser.driver.execute_script(
+                    'return document.documentElement.scrollWidth'
+                )
+                self.assertLessEqual(width, PHONE[0])
+
     def test_a_phone_shows_a_running_plan(self):
         browser = self.open(f'/action_plans/{self.night}', size=PHONE)
         self.assertIn('verify-2', browser.text('#actions'))

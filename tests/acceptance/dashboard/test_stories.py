@@ -10,7 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from tests.acceptance.daemons import STANDALONE, wait_until
-from tests.acceptance.dashboard.browser import PHONE, Browser
+from tests.acceptance.dashboard.browser import Browser
 from tests.acceptance.test_api import ApiCase
 
 COMMAND = 'watcherlite.action_types.command'
@@ -344,16 +344,6 @@ class TestAccess(DashboardCase):
         self.assertEqual('solid', outline)
         press(Keys.ENTER)
         browser.wait_for_text('The action plan was started.')
-
-    def test_pages_fit_a_phone(self):
-        browser = self.open(size=PHONE)
-        for path in ('', '/action_plans', f'/action_plans/{self.plan}', '/actions'):
-            with self.subTest(path):
-                browser.driver.get(f'{self.url}/dashboard{path}')
-                width = browser.driver.execute_script(
-                    'return document.documentElement.scrollWidth'
-                )
-                self.assertLessEqual(width, PHONE[0])
 
     def test_times_are_in_the_zone_of_the_viewer_with_the_exact_one_on_hover(self):
         browser = self.useFixture(Browser())

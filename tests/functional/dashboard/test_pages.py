@@ -37,6 +37,22 @@ class PageCase(base.TestCase):
         self.visitor = Visitor(self.site.application)
         self.store = self.site.runtime.store
 
+    def failed_plan(self, **fields: Any) -> str:
+        """Store a plan whose second action failed; return the uuid of the action."""
+        _, (_, action) = store_plan(
+            self.store,
+            make_action(name='drain', status='SUCCEEDED'),
+            make_action(
+                name='copy',
+                inputs={'message': 'copying'},
+                status='FAILED',
+                status_message='no disk',
+            ),
+            uuid=uuid('f', 1),
+            **{'state': 'FAILED', **fields},
+        )
+        return action.uuid
+
 
 class TestPages(PageCase):
     def test_the_overview_shows_what_needs_a_person(self) -> None:
@@ -67,6 +83,13 @@ class TestPages(PageCase):
     def test_an_empty_overview_says_how_to_begin(self) -> None:
         page = Visitor(ApiFixture.of(self).application).get('/dashboard')
         self.assertIn('watcherlite plan create FILE', page.text)
+
+    def test_plans_are_listed_with_progress_age_and_audit(self) -> None:
+        self.failed_plan(unfinished=0, failed=1)
+        page = self.visitor.get('/dashboard/action_plans?state=FAILED')
+        self.assertIn('Plan State Progress Age Strategy Audit', page.text)
+        self.assertIn('2 of 2, 1 failed', page.text)
+        self.assertTrue(any('/dashboard/audits/' in link for link in page.links))
 
     def test_plans_are_filtered_by_state(self) -> None:
         page = self.visitor.get('/dashboard/action_plans?state=FAILED')
@@ -408,22 +431,6 @@ class TestForms(PageCase):
         self.assertIn('error', alert['class'] or '')
         self.assertIn('State ⊘ CANCELLED', page.text)
 
-    def failed_plan(self, state: str = 'FAILED') -> str:
-        """Store a plan whose second action failed; return the uuid of the action."""
-        _, (_, action) = store_plan(
-            self.store,
-            make_action(name='drain', status='SUCCEEDED'),
-            make_action(
-                name='copy',
-                inputs={'message': 'copying'},
-                status='FAILED',
-                status_message='no disk',
-            ),
-            uuid=uuid('f', 1),
-            state=state,
-        )
-        return action.uuid
-
     def test_a_failed_plan_is_retried_as_a_new_one(self) -> None:
         action = self.failed_plan()
         for path in (f'action_plans/{uuid("f", 1)}', f'actions/{action}'):
@@ -470,6 +477,12 @@ class TestForms(PageCase):
                 'until it has ended, or cancel it.',
                 page.text,
             )
+
+    def test_a_plan_that_was_rolled_back_is_not_retried(self) -> None:
+        self.failed_plan(stage='reverting')
+        page = self.visitor.get(f'/dashboard/action_plans/{uuid("f", 1)}')
+        self.assertNotIn('retry', page.actions())
+        self.assertIn('Rolled back', page.text)
 
     def test_buttons_are_those_that_the_state_allows(self) -> None:
         for path, expected in (

@@ -64,6 +64,20 @@ class TestTexts(base.TestCase):
         self.assertEqual('UndefinedError', type(caught.exception).__name__)
 
 
+class TestAges(base.TestCase):
+    def test_an_age_is_as_exact_as_it_is_young(self) -> None:
+        for seconds, expected in (
+            (5.25, '5.2 s'),
+            (125, '2 min 5 s'),
+            (47 * 3600 + 120, '47 h 2 min'),
+            (49 * 3600, '2 d 1 h'),
+        ):
+            begin = NOW - datetime.timedelta(seconds=seconds)
+            element = rendering.age(begin.isoformat(), NOW)
+            self.assertIn(f'>{expected}</span>', element)
+            self.assertIn(f'title="{begin:%Y-%m-%d %H:%M:%S.%f} UTC"', element)
+
+
 class TestPlanActions(base.TestCase):
     def setUp(self) -> None:
         super().setUp()

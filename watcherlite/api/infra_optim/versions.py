@@ -20,7 +20,8 @@ INFRA_OPTIM = Versions(
         '/events the log and the events of the action; POST .../retry of a plan or an '
         'action creates a plan of what did not succeed; GET /v1/plugins, '
         '/v1/notifications and /v1/requests; audits and action plans are searched by '
-        'text, user, since and until. Not in OpenStack Watcher.',
+        'text, user, since and until; action plans show their progress. Not in '
+        'OpenStack Watcher.',
     },
 )
 
@@ -33,6 +34,7 @@ OUTPUTS: Version = (1, 8)
 LOGS: Version = (1, 8)
 ACTION_EVENTS: Version = (1, 8)
 RETRY: Version = (1, 8)
+PROGRESS: Version = (1, 8)
 PLUGINS: Version = (1, 8)
 NOTIFICATIONS: Version = (1, 8)
 REQUESTS: Version = (1, 8)

@@ -38,13 +38,21 @@ def skip(view: View, uuid: str, reason: str) -> None:
 
 
 def can_retry(view: View, plan: Mapping[str, Any]) -> bool:
-    """Return whether the user may retry an ended plan."""
-    return plan['state'] in states.RETRIABLE and view.allows('action_plan:create')
+    """Return whether the user may retry an ended plan; not if it was rolled back."""
+    return (
+        plan['state'] in states.RETRIABLE
+        and not plan['progress']['rolled_back']
+        and view.allows('action_plan:create')
+    )
 
 
 def can_retry_later(view: View, plan: Mapping[str, Any]) -> bool:
     """Return whether the user may retry a started plan once it has ended."""
-    return plan['state'] in _STARTED and view.allows('action_plan:create')
+    return (
+        plan['state'] in _STARTED
+        and not plan['progress']['rolled_back']
+        and view.allows('action_plan:create')
+    )
 
 
 def retry(view: View, path: str) -> str:

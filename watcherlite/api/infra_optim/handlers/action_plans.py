@@ -9,10 +9,16 @@ from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
 from watcherlite.api.infra_optim.search import Search
-from watcherlite.api.infra_optim.versions import DELETED, RETRY, STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import (
+    DELETED,
+    PROGRESS,
+    RETRY,
+    STATUS_MESSAGE,
+)
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedPlan
+from watcherlite.domain.action_plans import REVERTING
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.states import action_plan as states
 
@@ -41,6 +47,14 @@ def represent(request: Request, listed: ListedPlan, detail: bool) -> dict[str, A
     }
     if request.version >= STATUS_MESSAGE:
         shown['status_message'] = plan.status_message
+    if request.version >= PROGRESS:
+        shown['progress'] = {
+            'total': plan.total,
+            'ended': plan.total - plan.unfinished,
+            'failed': plan.failed,
+            'skipped': plan.skipped,
+            'rolled_back': plan.stage == REVERTING,
+        }
     return shown
 
 
@@ -51,6 +65,7 @@ INTERNAL = (
     'global_efficacy',
     'hostname',
     'name',
+    'progress',
     'status_message',
     'strategy_name',
     'strategy_uuid',

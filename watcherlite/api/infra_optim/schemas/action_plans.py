@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from watcherlite.api.infra_optim import pages, patches
 from watcherlite.api.infra_optim.schemas import fragments
-from watcherlite.api.infra_optim.versions import STATUS_MESSAGE
+from watcherlite.api.infra_optim.versions import PROGRESS, STATUS_MESSAGE
 from watcherlite.api.operation import Schema, unversioned
 from watcherlite.states import action_plan as states
 
@@ -59,6 +59,7 @@ _INDICATORS: Schema = {
     'items': {'type': 'object'},
     'description': 'Objects with name, description, unit and value.',
 }
+_COUNT: Schema = {'type': 'integer', 'minimum': 0}
 _LISTED: Mapping[str, Schema] = {
     'uuid': fragments.UUID,
     'state': {'type': 'string', 'enum': list(states.STATES)},
@@ -80,7 +81,24 @@ _WITH_MESSAGE: Mapping[str, Schema] = {
     **_DETAILED,
     'status_message': fragments.TEXT_OR_NULL,
 }
+_WITH_PROGRESS: Mapping[str, Schema] = {
+    **_WITH_MESSAGE,
+    'progress': {
+        'type': 'object',
+        'description': 'The number of its actions, of those that have ended, and among '
+        'these of those that have failed or were skipped; whether the plan is, or was, '
+        'rolled back, by further actions.',
+        'properties': {
+            **dict.fromkeys(('total', 'ended', 'failed', 'skipped'), _COUNT),
+            'rolled_back': {'type': 'boolean'},
+        },
+        'required': ['total', 'ended', 'failed', 'skipped', 'rolled_back'],
+        'additionalProperties': False,
+    },
+}
 
 ACTION_PLAN, COLLECTION, DETAILED_COLLECTION = fragments.views(
-    'action_plans', _LISTED, {(1, 0): _DETAILED, STATUS_MESSAGE: _WITH_MESSAGE}
+    'action_plans',
+    _LISTED,
+    {(1, 0): _DETAILED, STATUS_MESSAGE: _WITH_MESSAGE, PROGRESS: _WITH_PROGRESS},
 )
