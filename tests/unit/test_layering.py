@@ -42,6 +42,7 @@ ROOMS = {
     # Shared by the built-in plugins and the loader.
     'watcherlite.plugins': 4,
     'watcherlite.plugins.openstack': 4,
+    'watcherlite.plugins.openstack.resources': 5,
     'watcherlite.plugins.loader': 5,
     'watcherlite.plugins.action_types': 5,
     'watcherlite.plugins.resource_handlers': 5,
@@ -96,6 +97,11 @@ SIDEWAYS = pairs(
         'plugins.resource_handlers',
         'plugins.action_types',
         'both send HTTP requests and run allowed executables',
+    ),
+    (
+        'plugins.openstack.resources',
+        'plugins.resource_handlers',
+        'both raise the same error, and have groups and signal URLs',
     ),
     (
         'plugins.load_balancers',
@@ -209,6 +215,7 @@ MOST_MODULES = 20
 
 #: Larger folders -> reason.
 LARGE_FOLDERS = {
+    'watcherlite/plugins/openstack/resources': 'a module for each kind of object',
     'watcherlite/execution': 'the core: each module is one concept of it',
     'watcherlite/conf': 'one module for each option group',
 }

@@ -630,6 +630,8 @@ class ResourceContext(Protocol):
     :cvar attributes: as last returned
     :cvar data: private data of the handler
     :cvar files: submitted with the template of the stack, name -> text
+    :cvar dependencies: for `create`, `update` and their polls: the attributes of the
+        resources of the stack that it depends on, by their values of get_resource
     :cvar deadline: the time of the timeout, aware, UTC
     """
 
@@ -649,6 +651,7 @@ class ResourceContext(Protocol):
     metadata: Mapping[str, Any]
     data: Mapping[str, Any]
     files: Mapping[str, str]
+    dependencies: Mapping[str, Mapping[str, Any]]
     deadline: datetime.datetime | None
 
     def checkpoint(self) -> None:

@@ -70,6 +70,8 @@ class ResourceRun:
         default, unlike in production
     :param clouds: for a `CloudClient`, usually with fake connections
     :param credential: of the stack
+    :param dependencies: the attributes of other resources, by their references
+    :param clouds: for a type that uses OpenStack
     :ivar lease_lost: set it to make the lease of the worker expired in each operation
     :ivar story: each operation as `CREATE_COMPLETE`
     :ivar physical_id, attributes, data, properties: as the engine would store them
@@ -89,6 +91,7 @@ class ResourceRun:
         metadata: Mapping[str, Any] | None = None,
         destinations: Destinations = WITH_LOOPBACK,
         clouds: Clouds | None = None,
+        dependencies: Mapping[str, Mapping[str, Any]] | None = None,
         credential: str | None = None,
     ) -> None:
         wrong = fitting.declaration_problem(handler)
@@ -97,6 +100,8 @@ class ResourceRun:
         self._type = handler
         self._options = plugin_options.alone(handler, options)
         self._destinations = destinations
+        self._clouds = clouds
+        self._dependencies = dict(dependencies or {})
         self._clouds, self._credential = clouds, credential
         self._clock: Clock = clock if clock is not None else ManualClock()
         self._timeout = timeout
@@ -285,6 +290,8 @@ class ResourceRun:
         made.read_destinations = lambda: self._destinations
         if isinstance(made, CloudClient) and self._clouds is not None:
             made.clouds = self._clouds
+        if isinstance(made, CloudClient) and self._clouds is not None:
+            made.clouds = self._clouds
         return made
 
     def _action(self, attempt: int) -> FakeContext:
@@ -316,6 +323,7 @@ class ResourceRun:
             data=self.data,
             files=self._files,
             action=action,
+            dependencies=self._dependencies,
             credential=self._credential,
         )
 

@@ -8,7 +8,12 @@ from watcherlite import exceptions
 from watcherlite.domain import graph
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import definitions, document, nodes
+from watcherlite.domain.templates import (
+    definitions,
+    document,
+    implied_dependencies,
+    nodes,
+)
 from watcherlite.domain.templates.environment import Registry
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
@@ -57,9 +62,8 @@ def resolve(
     circles = _find_cycles(resolver.requires)
     if circles:
         raise exceptions.CircularDependency(document.located_lines(source, circles))
-    return Resolved(
-        resolver.resources, resolver.requires, handlers, tuple(resolver.attributes)
-    )
+    requires = implied_dependencies.add(resolver.resources, handlers, resolver.requires)
+    return Resolved(resolver.resources, requires, handlers, tuple(resolver.attributes))
 
 
 class _Resolver:

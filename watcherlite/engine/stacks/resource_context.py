@@ -93,6 +93,9 @@ class HandlerContext:
     action: HandlerAction
     update_policy: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     credential: str | None = None
+    dependencies: Mapping[str, Mapping[str, Any]] = dataclasses.field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         self.uuid = self.action.uuid
@@ -122,11 +125,13 @@ def build_handler_context(
     files: Mapping[str, str],
     properties: Mapping[str, Any] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    dependencies: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> HandlerContext:
     """Return the context for the handler of a resource.
 
     :param properties: None: those of the last operation
     :param metadata: None: that of the last operation
+    :param dependencies: the attributes of the resources that it depends on
     """
     return HandlerContext(
         tenant=stack.tenant,
@@ -143,6 +148,7 @@ def build_handler_context(
         data=row.data,
         files=files,
         action=action,
+        dependencies=dependencies or {},
     )
 
 

@@ -139,7 +139,17 @@ class ResourceOperation:
             self.blueprint.definition.files,
             properties=properties,
             metadata=metadata,
+            dependencies=self._dependencies,
         )
+
+    @property
+    def _dependencies(self) -> dict[str, Mapping[str, Any]]:
+        """Return the attributes of its dependencies, by their references."""
+        return {
+            row.reference or row.name: row.attributes
+            for row in self.related.values()
+            if row.name != self.row.name
+        }
 
     def adoption_context(self) -> HandlerContext:
         """Return the context for its handler to adopt an existing resource."""

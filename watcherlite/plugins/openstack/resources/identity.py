@@ -1,0 +1,172 @@
+"""Projects, users and roles."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, ClassVar
+
+from watcherlite.domain.resource_results import Property, ResourceInProgress
+from watcherlite.plugins.base import ResourceContext
+from watcherlite.plugins.openstack.resources import fields, references
+from watcherlite.plugins.openstack.resources.cloud_resource import CloudResource
+from watcherlite.plugins.openstack.resources.fields import OWN, field
+
+_NAME = field(
+    fields.TEXT, 'The name; the default is a unique one.', updatable=True, sent=OWN
+)
+_DOMAIN = field(
+    fields.TEXT,
+    'The name or id of its domain.',
+    default='default',
+    sent='domain_id',
+    reference=references.DOMAIN,
+)
+_DESCRIPTION = field(fields.TEXT, 'The description.', default='', updatable=True)
+_ENABLED = field(fields.FLAG, 'Whether it is enabled.', default=True, updatable=True)
+
+
+class Project(CloudResource):
+    """A project."""
+
+    description = 'A project; for administrators.'
+    service = 'identity'
+    noun = 'project'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'domain': _DOMAIN,
+        'description': _DESCRIPTION,
+        'enabled': _ENABLED,
+        'parent': field(
+            fields.TEXT,
+            'The name or id of the project that contains it.',
+            sent='parent_id',
+            reference=references.PROJECT,
+        ),
+        'tags': field(fields.TEXTS, 'The tags.', default=[], updatable=True),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'name': 'The name.',
+        'parent_id': 'The id of the project or domain that contains it.',
+        'domain_id': 'The id of its domain.',
+        'enabled': 'Whether it is enabled.',
+        'is_domain': 'Whether it is a domain.',
+    }
+
+
+class User(CloudResource):
+    """A user, with its groups and roles."""
+
+    description = 'A user; for administrators.'
+    service = 'identity'
+    noun = 'user'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'domain': _DOMAIN,
+        'description': _DESCRIPTION,
+        'enabled': _ENABLED,
+        'email': field(fields.TEXT, 'The address for mail.', updatable=True),
+        'password': field(fields.TEXT, 'The password.', updatable=True),
+        'default_project': field(
+            fields.TEXT,
+            'The name or id of the default project.',
+            updatable=True,
+            sent='default_project_id',
+            reference=references.PROJECT,
+        ),
+        'groups': field(
+            fields.TEXTS, 'The names or ids of its groups.', updatable=True, sent=OWN
+        ),
+        'roles': field(
+            fields.items(
+                fields.mapping(
+                    {
+                        'role': fields.TEXT,
+                        'project': fields.TEXT,
+                        'domain': fields.TEXT,
+                    },
+                    ['role'],
+                )
+            ),
+            'Its roles: each a `role` for a `project` or a `domain`, by names or ids.',
+            updatable=True,
+            sent=OWN,
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'name': 'The name.',
+        'default_project_id': 'The id of the default project.',
+        'domain_id': 'The id of its domain.',
+        'enabled': 'Whether it is enabled.',
+        'password_expires_at': 'The time at which the password expires.',
+    }
+
+    def problems(self, values: Mapping[str, Any]) -> Collection[str]:
+        return [
+            f'properties.roles.{at}: either project or domain is required'
+            for at, item in enumerate(values.get('roles') or ())
+            if item and ('project' in item) == ('domain' in item)
+        ]
+
+    def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
+        return not context.properties.get('groups') and not context.properties.get(
+            'roles'
+        )
+
+    def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        self._join(context, connection, {})
+
+    def apply(
+        self, context: ResourceContext, connection: Any, names: Collection[str]
+    ) -> ResourceInProgress | None:
+        if {'groups', 'roles'} & set(names):
+            self._join(context, connection, context.before)
+        return None
+
+    def _join(
+        self, context: ResourceContext, connection: Any, before: Mapping[str, Any]
+    ) -> None:
+        """Give the user its groups and roles, and take the former ones."""
+        identity, user = connection.identity, str(context.physical_id)
+        groups = _groups(connection, context.properties)
+        for group in sorted(_groups(connection, before) - groups):
+            identity.remove_user_from_group(user, group)
+        for group in sorted(groups):
+            identity.add_user_to_group(user, group)
+        roles = _roles(connection, context.properties)
+        for kind, target, role in sorted(_roles(connection, before) - roles):
+            getattr(identity, f'unassign_{kind}_role_from_user')(target, user, role)
+        for kind, target, role in sorted(roles):
+            getattr(identity, f'assign_{kind}_role_to_user')(target, user, role)
+
+
+def _groups(connection: Any, properties: Mapping[str, Any]) -> set[str]:
+    return set(references.GROUP.ids_of(connection, properties.get('groups') or []))
+
+
+def _roles(connection: Any, properties: Mapping[str, Any]) -> set[tuple[str, str, str]]:
+    """Return the roles: project or domain, its id, and the id of the role."""
+    found = set()
+    for item in properties.get('roles') or ():
+        role = references.ROLE.id_of(connection, item['role'])
+        if item.get('project'):
+            project = references.PROJECT.id_of(connection, item['project'])
+            found.add(('project', project, role))
+        else:
+            domain = references.DOMAIN.id_of(connection, item['domain'])
+            found.add(('domain', domain, role))
+    return found
+
+
+class Role(CloudResource):
+    """A role."""
+
+    description = 'A role; for administrators.'
+    service = 'identity'
+    noun = 'role'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'domain': field(
+            fields.TEXT,
+            'The name or id of its domain; the default is none.',
+            sent='domain_id',
+            reference=references.DOMAIN,
+        ),
+    }

@@ -1,0 +1,592 @@
+"""Servers."""
+
+import base64
+import json
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, ClassVar
+
+from watcherlite.domain import resource_results
+from watcherlite.domain.resource_results import (
+    REPLACE,
+    UPDATE,
+    Property,
+    ResourceInProgress,
+    Result,
+)
+from watcherlite.plugins.base import ResourceContext
+from watcherlite.plugins.openstack.resources import (
+    fields,
+    references,
+    server_networks,
+    software,
+)
+from watcherlite.plugins.openstack.resources.cloud_resource import (
+    CloudResource,
+    record_of,
+)
+from watcherlite.plugins.openstack.resources.fields import OWN, field
+from watcherlite.plugins.openstack.resources.markers import KEY, Marker, MetadataMarker
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
+
+_METADATA: Mapping[str, Any] = {
+    'type': 'object',
+    'additionalProperties': {
+        'type': ['string', 'number', 'boolean', 'object', 'array']
+    },
+}
+_BLOCK_DEVICE = fields.mapping(
+    {
+        'device_name': fields.TEXT,
+        'volume_id': fields.TEXT,
+        'snapshot_id': fields.TEXT,
+        'volume_size': fields.INTEGER,
+        'delete_on_termination': fields.FLAG,
+    },
+    ['device_name'],
+)
+_BLOCK_DEVICE_2 = fields.mapping(
+    {
+        'device_name': fields.TEXT,
+        'volume_id': fields.TEXT,
+        'image_id': fields.TEXT,
+        'image': fields.TEXT,
+        'snapshot_id': fields.TEXT,
+        'swap_size': fields.INTEGER,
+        'ephemeral_size': {**fields.INTEGER, 'minimum': 1},
+        'ephemeral_format': fields.one_of('ext2', 'ext3', 'ext4', 'xfs', 'ntfs'),
+        'device_type': fields.one_of('cdrom', 'disk'),
+        'disk_bus': fields.one_of('ide', 'lame_bus', 'sata', 'scsi', 'usb', 'virtio'),
+        'boot_index': fields.INTEGER,
+        'volume_size': fields.INTEGER,
+        'delete_on_termination': fields.FLAG,
+        'volume_type': fields.TEXT,
+    }
+)
+#: Changes that are made one after the other, since the server is busy meanwhile.
+_STEPS = ('networks', 'flavor', 'image')
+
+
+class Server(CloudResource):
+    """A server."""
+
+    description = 'A server.'
+    service = 'compute'
+    noun = 'server'
+    needs = ('flavor',)
+    marker: ClassVar[Marker] = MetadataMarker()
+    settled = frozenset(
+        {'ACTIVE', 'SHUTOFF', 'PAUSED', 'SUSPENDED', 'RESCUE', 'SHELVED'}
+        | {'SHELVED_OFFLOADED', 'PASSWORD'}
+    )
+    waits_for_deletion = True
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': field(
+            fields.TEXT,
+            'The name; the default is a unique one.',
+            updatable=True,
+            sent=OWN,
+        ),
+        'image': field(
+            fields.TEXT,
+            'The name or id of the image. A change rebuilds the server, see '
+            '`image_update_policy`.',
+            updatable=True,
+            sent=OWN,
+        ),
+        'block_device_mapping': field(
+            fields.items(_BLOCK_DEVICE), 'Its volumes, in the former format.', sent=OWN
+        ),
+        'block_device_mapping_v2': field(
+            fields.items(_BLOCK_DEVICE_2),
+            'Its block devices: each from a `volume_id`, a `snapshot_id` or an '
+            '`image`, or an ephemeral or swap disk.',
+            sent=OWN,
+        ),
+        'flavor': field(
+            fields.TEXT,
+            'The name or id of the flavor; required. A change resizes the server, see '
+            '`flavor_update_policy`.',
+            updatable=True,
+            sent=OWN,
+        ),
+        'flavor_update_policy': field(
+            fields.one_of('RESIZE', 'REPLACE'),
+            'What a change of the flavor does.',
+            default='RESIZE',
+            updatable=True,
+            sent=OWN,
+        ),
+        'image_update_policy': field(
+            fields.one_of('REBUILD', 'REPLACE', 'REBUILD_PRESERVE_EPHEMERAL'),
+            'What a change of the image does.',
+            default='REBUILD',
+            updatable=True,
+            sent=OWN,
+        ),
+        'key_name': field(fields.TEXT, 'The name of the keypair.'),
+        'admin_user': field(fields.TEXT, 'Accepted and ignored.', sent=OWN),
+        'availability_zone': field(fields.TEXT, 'The availability zone.'),
+        'security_groups': field(
+            fields.TEXTS,
+            'The names or ids of the security groups of the ports that are created for '
+            'it.',
+            default=[],
+            sent=OWN,
+        ),
+        'networks': field(
+            fields.items(server_networks.SCHEMA),
+            'Its networks, in order: each a `port`, a `network`, or a `subnet`. The '
+            'default is the only network of the project.',
+            updatable=True,
+            sent=OWN,
+        ),
+        'scheduler_hints': field(
+            fields.MAP, 'Hints for the choice of its host.', sent=OWN
+        ),
+        'metadata': field(
+            _METADATA, 'The metadata.', default={}, updatable=True, sent=OWN
+        ),
+        'user_data_format': field(
+            fields.one_of('HEAT_CFNTOOLS', 'RAW', 'SOFTWARE_CONFIG'),
+            'Accepted for templates of other services: the user data is always passed '
+            'as it is.',
+            default='HEAT_CFNTOOLS',
+            sent=OWN,
+        ),
+        'software_config_transport': field(
+            fields.one_of(
+                'POLL_SERVER_CFN', 'POLL_SERVER_HEAT', 'POLL_TEMP_URL', 'ZAQAR_MESSAGE'
+            ),
+            'Accepted and ignored.',
+            default='POLL_SERVER_CFN',
+            updatable=True,
+            sent=OWN,
+        ),
+        'user_data_update_policy': field(
+            fields.one_of('REPLACE', 'IGNORE', 'REBUILD'),
+            'What a change of the user data does.',
+            default='REPLACE',
+            updatable=True,
+            sent=OWN,
+        ),
+        'user_data': field(
+            fields.TEXT,
+            'The user data: a text, or a reference to a software config of the '
+            'template.',
+            default='',
+            updatable=True,
+            sent=OWN,
+        ),
+        'reservation_id': field(fields.TEXT, 'The reservation id.', sent=OWN),
+        'config_drive': field(fields.FLAG, 'Whether it has a config drive.'),
+        'diskConfig': field(
+            fields.one_of('AUTO', 'MANUAL'),
+            'Who partitions its disk.',
+            sent='OS-DCF:diskConfig',
+        ),
+        'personality': field(
+            fields.MAP,
+            'Files are no longer supported; use the user data.',
+            default={},
+            sent=OWN,
+        ),
+        'admin_pass': field(
+            fields.TEXT, 'The password of the administrator.', updatable=True, sent=OWN
+        ),
+        'tags': field(fields.TEXTS, 'The tags.', updatable=True, sent=OWN),
+        'deployment_swift_data': field(
+            fields.MAP, 'Accepted and ignored.', default={}, updatable=True, sent=OWN
+        ),
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'name': 'The name.',
+        'addresses': 'Its addresses by network, with their ports.',
+        'networks': 'Its addresses by the name and the id of the network.',
+        'first_address': 'Its first fixed address.',
+        'instance_name': 'The name at the hypervisor.',
+        'accessIPv4': 'The IPv4 address for access.',
+        'accessIPv6': 'The IPv6 address for access.',
+        'tags': 'The tags.',
+        'os_collect_config': 'Always empty.',
+    }
+
+    def problems(self, values: Mapping[str, Any]) -> Collection[str]:
+        return list(_server_problems(values))
+
+    def decide(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
+    ) -> str:
+        """Replace it if the policy for a change requires that."""
+        decided = super().decide(before, after, failed)
+        if decided != UPDATE:
+            return decided
+        names = set(resource_results.changed(before, after))
+        for name in ('flavor', 'image', 'user_data'):
+            if name in names and after[f'{name}_update_policy'] == 'REPLACE':
+                return REPLACE
+        # Between an image and a volume there is no rebuild.
+        if 'image' in names and ('image' not in before or 'image' not in after):
+            return REPLACE
+        return UPDATE
+
+    def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
+        wanted = context.properties
+        body = super().body(context, connection)
+        body |= {
+            'flavorRef': references.FLAVOR.id_of(connection, wanted['flavor']),
+            'metadata': _metadata(wanted),
+            'networks': server_networks.requested(context, connection),
+        }
+        if wanted.get('image'):
+            body['imageRef'] = references.IMAGE.id_of(connection, wanted['image'])
+        if wanted.get('security_groups'):
+            body['security_groups'] = [
+                {'name': group} for group in wanted['security_groups']
+            ]
+        if wanted.get('user_data'):
+            body['user_data'] = _user_data(context)
+        if wanted.get('scheduler_hints'):
+            body['scheduler_hints'] = dict(wanted['scheduler_hints'])
+        if wanted.get('admin_pass'):
+            body['adminPass'] = wanted['admin_pass']
+        devices = list(_block_devices(context, connection))
+        if devices:
+            body['block_device_mapping_v2'] = devices
+        return body
+
+    def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
+        networks = context.properties.get('networks') or ()
+        floating = any(item.get('floating_ip') for item in networks)
+        return not context.properties.get('tags') and not floating
+
+    def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        wanted = context.properties
+        if wanted.get('tags'):
+            self._set_tags(context, connection, found)
+        server_networks.associate(context, connection)
+
+    def changes(
+        self, context: ResourceContext, connection: Any, names: Collection[str]
+    ) -> dict[str, Any]:
+        return {'name': self.name_of(context)} if 'name' in names else {}
+
+    def apply(
+        self, context: ResourceContext, connection: Any, names: Collection[str]
+    ) -> ResourceInProgress | None:
+        wanted = context.properties
+        found = self.existing(context, connection)
+        if 'metadata' in names:
+            self._set_metadata(context, connection, found)
+        if 'tags' in names:
+            self._set_tags(context, connection, found)
+        if 'admin_pass' in names and wanted.get('admin_pass'):
+            connection.compute.change_server_password(found, wanted['admin_pass'])
+        todo = [name for name in _STEPS if name in names]
+        rebuilds = wanted['user_data_update_policy'] == 'REBUILD'
+        if 'user_data' in names and rebuilds and 'image' not in todo:
+            todo.append('image')
+        if not todo:
+            return None
+        # The networks as they were: an interrupted update has lost them.
+        before = list(context.before.get('networks') or ())
+        return ResourceInProgress(
+            {'step': 'change', 'todo': todo, 'before': before}, 0.0
+        )
+
+    def step(
+        self, context: ResourceContext, connection: Any, operation: str, token: Any
+    ) -> Result:
+        """Make the next change of a server."""
+        if token['step'] == 'reach':
+            return self._reach(context, connection, token)
+        if not token['todo']:
+            return self._wait(context, connection, operation, {'step': 'wait'})
+        name, *left = token['todo']
+        found = self.existing(context, connection)
+        self._refuse_failed(context, record_of(found))
+        changed = {
+            'networks': self._change_networks,
+            'flavor': self._resize,
+            'image': self._rebuild,
+        }[name](context, connection, found, token)
+        if changed:
+            return ResourceInProgress({**token, 'todo': left, 'polls': 0}, 0.0)
+        return self.later({**token, 'started': True})
+
+    def suspend(self, context: ResourceContext) -> Result:
+        """Suspend the server."""
+        return self._run(
+            context, 'suspend', lambda c: self._turn(context, c, 'suspend', 'SUSPENDED')
+        )
+
+    def resume(self, context: ResourceContext) -> Result:
+        """Resume the server."""
+        return self._run(
+            context, 'resume', lambda c: self._turn(context, c, 'resume', 'ACTIVE')
+        )
+
+    def lock(self, context: ResourceContext) -> Result:
+        """Lock the server, so that its users cannot change or delete it."""
+
+        def lock(connection: Any) -> Result:
+            found = self.existing(context, connection)
+            context.fence()
+            connection.compute.lock_server(
+                found, locked_reason=f'Stack {context.stack_name} is locked'
+            )
+            return None
+
+        return self._run(context, 'lock', lock)
+
+    def unlock(self, context: ResourceContext) -> Result:
+        """Unlock the server."""
+
+        def unlock(connection: Any) -> Result:
+            found = self.get(connection, str(context.physical_id))
+            context.fence()
+            if found is not None:
+                connection.compute.unlock_server(found)
+            return None
+
+        return self._run(context, 'unlock', unlock)
+
+    def problem_of(self, record: Mapping[str, Any]) -> str:
+        return str((record.get('fault') or {}).get('message') or '')
+
+    def attributes_of(
+        self, connection: Any, record: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        addresses = record.get('addresses') or {}
+        by_name = {
+            name: [item.get('addr') for item in items]
+            for name, items in addresses.items()
+        }
+        fixed = [
+            item.get('addr')
+            for items in addresses.values()
+            for item in items
+            if item.get('OS-EXT-IPS:type', 'fixed') == 'fixed'
+        ]
+        return {
+            'name': record.get('name'),
+            'addresses': addresses,
+            'networks': by_name,
+            'first_address': fixed[0] if fixed else '',
+            'instance_name': record.get('OS-EXT-SRV-ATTR:instance_name'),
+            'accessIPv4': record.get('accessIPv4'),
+            'accessIPv6': record.get('accessIPv6'),
+            'tags': record.get('tags') or [],
+            'os_collect_config': {},
+        }
+
+    def _wait_for_deletion(
+        self, context: ResourceContext, connection: Any, token: Any
+    ) -> Result:
+        waiting = super()._wait_for_deletion(context, connection, token)
+        if waiting is None:
+            server_networks.remove_ports(context, connection)
+        return waiting
+
+    def _delete(self, context: ResourceContext, connection: Any, tries: int) -> Result:
+        result = super()._delete(context, connection, tries)
+        if result is None:
+            server_networks.remove_ports(context, connection)
+        return result
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        found = self.get(connection, str(context.physical_id))
+        if found is not None and not self.is_deleted(record_of(found)):
+            super().destroy(connection, context)
+
+    def _set_metadata(
+        self, context: ResourceContext, connection: Any, found: Any
+    ) -> None:
+        wanted = _metadata(context.properties)
+        present = record_of(found).get('metadata') or {}
+        surplus = sorted(present.keys() - wanted.keys() - {KEY})
+        if surplus:
+            connection.compute.delete_server_metadata(found, surplus)
+        if wanted:
+            connection.compute.set_server_metadata(found, **wanted)
+
+    def _set_tags(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        wanted = set(context.properties.get('tags') or ())
+        present = set(record_of(found).get('tags') or ())
+        for tag in sorted(present - wanted):
+            connection.compute.remove_tag_from_server(found, tag)
+        for tag in sorted(wanted - present):
+            connection.compute.add_tag_to_server(found, tag)
+
+    def _change_networks(
+        self, context: ResourceContext, connection: Any, found: Any, token: Any
+    ) -> bool:
+        server_networks.change(context, connection, token['before'])
+        return True
+
+    def _resize(
+        self, context: ResourceContext, connection: Any, found: Any, token: Any
+    ) -> bool:
+        """Resize the server and confirm that; return whether it is done."""
+        record = record_of(found)
+        status = self.status_of(record)
+        wanted = references.FLAVOR.find(connection, context.properties['flavor'])
+        present = record.get('flavor') or {}
+        same = wanted.name == present.get('original_name') or (
+            present.get('id') == wanted.id
+        )
+        if status == 'VERIFY_RESIZE':
+            connection.compute.confirm_server_resize(found)
+            return False
+        if status not in self.settled:
+            return False
+        if same:
+            return True
+        if token.get('started') and token.get('polls', 0) > 1:
+            # It is back to what it was.
+            raise ResourceFault(
+                f'{context.resource_name}: server {found.id} was not resized to '
+                f'{wanted.name}: {self.problem_of(record) or "no reason is known"}'
+            )
+        context.fence()
+        connection.compute.resize_server(found, wanted.id)
+        return False
+
+    def _rebuild(
+        self, context: ResourceContext, connection: Any, found: Any, token: Any
+    ) -> bool:
+        """Rebuild the server; return whether it is done."""
+        record, wanted = record_of(found), context.properties
+        if self.status_of(record) not in self.settled:
+            return False
+        image = references.IMAGE.id_of(connection, wanted['image'])
+        if token.get('started') and (record.get('image') or {}).get('id') == image:
+            return True
+        policy = wanted['image_update_policy']
+        body: dict[str, Any] = {'image': image}
+        if policy == 'REBUILD_PRESERVE_EPHEMERAL':
+            body['preserve_ephemeral'] = True
+        if wanted.get('admin_pass'):
+            body['admin_password'] = wanted['admin_pass']
+        if wanted['user_data_update_policy'] == 'REBUILD' and wanted.get('user_data'):
+            body['user_data'] = _user_data(context)
+        context.fence()
+        connection.compute.rebuild_server(found, **body)
+        return False
+
+    def _turn(
+        self, context: ResourceContext, connection: Any, action: str, status: str
+    ) -> Result:
+        """Suspend or resume the server, unless it has the status."""
+        found = self.existing(context, connection)
+        record = record_of(found)
+        if self.status_of(record) == status:
+            return None
+        context.fence()
+        getattr(connection.compute, f'{action}_server')(found)
+        return ResourceInProgress({'step': 'reach', 'status': status}, self.interval)
+
+    def _reach(self, context: ResourceContext, connection: Any, token: Any) -> Result:
+        found = self.existing(context, connection)
+        self._refuse_failed(context, record_of(found))
+        if self.status_of(record_of(found)) == token['status']:
+            return None
+        return self.later(token)
+
+
+def _user_data(context: ResourceContext) -> str:
+    """Return the user data as it is sent."""
+    text = software.config_text(context, context.properties['user_data'])
+    return base64.b64encode(text.encode()).decode()
+
+
+def _metadata(properties: Mapping[str, Any]) -> dict[str, str]:
+    """Return the metadata as texts."""
+    return {
+        name: value if isinstance(value, str) else json.dumps(value)
+        for name, value in (properties.get('metadata') or {}).items()
+    }
+
+
+def _server_problems(values: Mapping[str, Any]) -> Iterator[str]:
+    devices = 'block_device_mapping', 'block_device_mapping_v2'
+    if all(name in values for name in devices):
+        yield f'properties.{devices[0]}: cannot be combined with {devices[1]}'
+    if 'image' not in values and not any(
+        values.get(n, True) for n in devices if n in values
+    ):
+        yield 'properties.image: is required without a block device'
+    if values.get('personality'):
+        yield 'properties.personality: is no longer supported; use user_data'
+    for at, item in enumerate(values.get('networks') or ()):
+        for text in server_networks.problems(item or {}):
+            yield f'properties.networks.{at}: {text}'
+    by_network = any((item or {}).get('port') for item in values.get('networks') or ())
+    if (
+        by_network
+        and values.get('security_groups')
+        and all((item or {}).get('port') for item in values['networks'])
+    ):
+        yield (
+            'properties.security_groups: the ports in networks have their own security '
+            'groups'
+        )
+
+
+def _block_devices(
+    context: ResourceContext, connection: Any
+) -> Iterator[dict[str, Any]]:
+    """Yield the block devices of the request."""
+    wanted = context.properties
+    for item in wanted.get('block_device_mapping') or ():
+        yield _block_device(connection, {**item, 'boot_index': None}, first=False)
+    second = list(wanted.get('block_device_mapping_v2') or ())
+    for item in second:
+        yield _block_device(connection, item, first=item is second[0])
+    if (wanted.get('block_device_mapping') or second) and wanted.get('image'):
+        yield {
+            'source_type': 'image',
+            'destination_type': 'local',
+            'boot_index': 0,
+            'delete_on_termination': True,
+            'uuid': references.IMAGE.id_of(connection, wanted['image']),
+        }
+
+
+def _block_device(
+    connection: Any, item: Mapping[str, Any], first: bool
+) -> dict[str, Any]:
+    """Return one block device of the request."""
+    made: dict[str, Any] = {}
+    if item.get('volume_id'):
+        made['uuid'] = references.VOLUME.id_of(connection, item['volume_id'])
+        made |= {'source_type': 'volume', 'destination_type': 'volume'}
+    elif item.get('snapshot_id'):
+        made['uuid'] = references.SNAPSHOT.id_of(connection, item['snapshot_id'])
+        made |= {'source_type': 'snapshot', 'destination_type': 'volume'}
+    elif item.get('image') or item.get('image_id'):
+        image = item.get('image') or item.get('image_id')
+        made['uuid'] = references.IMAGE.id_of(connection, image)
+        made |= {'source_type': 'image', 'destination_type': 'volume'}
+    else:
+        made |= {'source_type': 'blank', 'destination_type': 'local'}
+        if item.get('swap_size'):
+            made |= {'guest_format': 'swap', 'volume_size': item['swap_size']}
+        elif item.get('ephemeral_size'):
+            made['volume_size'] = item['ephemeral_size']
+            if item.get('ephemeral_format'):
+                made['guest_format'] = item['ephemeral_format']
+    for name in (
+        'device_name',
+        'device_type',
+        'disk_bus',
+        'volume_size',
+        'delete_on_termination',
+        'volume_type',
+    ):
+        if item.get(name) is not None:
+            made[name] = item[name]
+    index = item.get('boot_index')
+    if index is None:
+        boots = first and made['source_type'] in ('volume', 'snapshot', 'image')
+        index = 0 if boots else -1
+    return {**made, 'boot_index': index}
