@@ -34,18 +34,27 @@ import fixtures
 import stevedore
 
 from watcherlite import bootstrap, conf
+from watcherlite.cli import command_table
 
-#: Modules that programs import only when they execute a command.
+#: Modules that programs import only when they execute a command or create a database,
+#: besides those of the table of commands.
 LATER = (
+    'alembic.command',
     'cotyledon',
+    'encodings.utf_8_sig',
     'kombu.transport.memory',
     'kombu.transport.pyamqp',
+    'mako.ext.pygmentplugin',
+    'multiprocessing.synchronize',
     'psycopg',
     'pymysql',
     'sqlalchemy.dialects.mysql.pymysql',
     'sqlalchemy.dialects.postgresql.psycopg',
     'sqlalchemy.dialects.sqlite.pysqlite',
+    'watcherlite.cli.http.server_sent_events',
     'watcherlite.cli.local.execution',
+    # The tables of cliff import it for their first cell.
+    'wcwidth',
     'watcherlite.objects.registry',
 )
 ROOT = pathlib.Path(__file__).parents[2]
@@ -290,7 +299,10 @@ def run_program(asked, files):
     os.environ.update(asked['environment'])
     sys.argv = asked['argv']
     added = os.environ.get('PYTHONPATH')
-    sys.path[:1] = added.split(os.pathsep) if added else []
+    if added:
+        sys.path[:0] = added.split(os.pathsep)
+        # Its path has other distributions.
+        stevedore.ExtensionManager.ENTRY_POINT_CACHE.clear()
     importlib.invalidate_caches()
     sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False))
     sys.stdout, sys.stderr = (
@@ -314,15 +326,20 @@ def programs():
 
 def main():
     """Import the modules of the programs, and serve."""
+    # As in an installed script. The entry points that are read here are valid for all
+    # programs with this path; reading them takes longer than most commands.
+    del sys.path[0]
     for point in programs().values():
         point.load()
     for name in LATER:
         importlib.import_module(name)
+    for path, _ in command_table.COMMANDS.values():
+        importlib.import_module(path.partition(':')[0])
+    for kind in ('list', 'show'):
+        stevedore.ExtensionManager(f'cliff.formatter.{kind}')
     # Validating the schemas of built-in plugins, which each process does once, takes as
     # long as the rest of the start of a daemon.
     bootstrap.load_plugins(conf.new([], [], []))
-    # Programs may have other distributions on their paths.
-    stevedore.ExtensionManager.ENTRY_POINT_CACHE.clear()
     # Keep the shared pages from being copied.
     gc.collect()
     gc.freeze()
