@@ -3,15 +3,7 @@
 from typing import Any
 
 import hypothesis
-import schemathesis
 from hypothesis import given, settings
-from schemathesis import GenerationMode
-from schemathesis.checks import not_a_server_error
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from tests import base
 from tests.functional.api import fixtures
@@ -32,12 +24,8 @@ from watcherlite.engine.clusters.requests.values import (
 EXAMPLES = 2
 #: The number for the first version of an API, whose document is a part of the last one.
 FEW_EXAMPLES = 1
-CHECKS = [
-    not_a_server_error,
-    status_code_conformance,
-    content_type_conformance,
-    response_schema_conformance,
-]
+#: The modes of schemathesis: valid requests, and requests that are invalid in one way.
+POSITIVE, NEGATIVE = 'positive', 'negative'
 
 
 def _of_version(version):
@@ -105,8 +93,11 @@ class ConformanceCase(base.TestCase):
             'actions': runtime.store.list_actions(plan_id=plan.id)[0].uuid,
         }
 
-    def try_all(self, mode: GenerationMode, application: Any = None) -> None:
+    def try_all(self, mode: str, application: Any = None) -> None:
         """Test all operations of a document; report the failures."""
+        # Imported here: each test process imports this module.
+        import schemathesis
+
         schema: Any = schemathesis.openapi.from_wsgi(
             f'{self.mount}/v1/{NAME}', application or fixtures.application()
         )
@@ -115,10 +106,10 @@ class ConformanceCase(base.TestCase):
             operation = result.ok()
             if not self.is_tried(operation):
                 continue
-            if mode == GenerationMode.NEGATIVE and not _has_input(operation):
+            if mode == NEGATIVE and not _has_input(operation):
                 continue
             try:
-                self.try_one(operation, mode)
+                self.try_one(operation, schemathesis.GenerationMode(mode))
             except (AssertionError, BaseExceptionGroup) as error:
                 found.append(f'{operation.label}: {error}')
         self.assertEqual([], found)
@@ -141,6 +132,16 @@ class ConformanceCase(base.TestCase):
         return name
 
     def try_one(self, operation, mode):
+        from schemathesis.checks import not_a_server_error
+        from schemathesis.specs.openapi import checks
+
+        all_checks = [
+            not_a_server_error,
+            checks.status_code_conformance,
+            checks.content_type_conformance,
+            checks.response_schema_conformance,
+        ]
+
         @settings(
             max_examples=self.examples,
             deadline=None,
@@ -152,7 +153,7 @@ class ConformanceCase(base.TestCase):
         @given(case=operation.as_strategy(generation_mode=mode))
         def call(case):
             self.use_existing_objects(case)
-            case.call_and_validate(checks=CHECKS)
+            case.call_and_validate(checks=all_checks)
 
         call()
 
@@ -169,14 +170,14 @@ class TestInfraOptimConformance(ConformanceCase):
         return case.operation.path.split('/')[2]
 
     def test_valid_requests_of_latest_version_conform(self):
-        self.try_all(GenerationMode.POSITIVE, _of_version('infra-optim 1.8'))
+        self.try_all(POSITIVE, _of_version('infra-optim 1.8'))
 
     def test_invalid_requests_of_latest_version_conform(self):
-        self.try_all(GenerationMode.NEGATIVE, _of_version('infra-optim 1.8'))
+        self.try_all(NEGATIVE, _of_version('infra-optim 1.8'))
 
     def test_valid_requests_of_first_version_conform(self):
         self.examples = FEW_EXAMPLES
-        self.try_all(GenerationMode.POSITIVE, _of_version('infra-optim 1.0'))
+        self.try_all(POSITIVE, _of_version('infra-optim 1.0'))
 
 
 class TestOrchestrationConformance(ConformanceCase):
@@ -216,10 +217,10 @@ class TestOrchestrationConformance(ConformanceCase):
         return not redirects or operation.path == '/v1/{tenant}/stacks/{stack_name}'
 
     def test_valid_requests_conform(self):
-        self.try_all(GenerationMode.POSITIVE)
+        self.try_all(POSITIVE)
 
     def test_invalid_requests_conform(self):
-        self.try_all(GenerationMode.NEGATIVE)
+        self.try_all(NEGATIVE)
 
 
 class TestClusteringConformance(ConformanceCase):
@@ -256,11 +257,11 @@ class TestClusteringConformance(ConformanceCase):
         }
 
     def test_valid_requests_of_latest_version_conform(self):
-        self.try_all(GenerationMode.POSITIVE, _of_version('clustering 1.15'))
+        self.try_all(POSITIVE, _of_version('clustering 1.15'))
 
     def test_invalid_requests_of_latest_version_conform(self):
-        self.try_all(GenerationMode.NEGATIVE, _of_version('clustering 1.15'))
+        self.try_all(NEGATIVE, _of_version('clustering 1.15'))
 
     def test_valid_requests_of_first_version_conform(self):
         self.examples = FEW_EXAMPLES
-        self.try_all(GenerationMode.POSITIVE, _of_version('clustering 1.0'))
+        self.try_all(POSITIVE, _of_version('clustering 1.0'))
