@@ -27,10 +27,10 @@ class TestServices(base.TestCase):
         page = Visitor(site.application).get(PATH)
 
         self.assertEqual(200, page.status)
-        self.assertIn('watcher-applier alpha ● ACTIVE', page.text)
-        self.assertIn('watcher-decision-engine beta ✗ FAILED', page.text)
+        self.assertIn('watcher-applier applier alpha ● ACTIVE', page.text)
+        self.assertIn('watcher-decision-engine engine beta ✗ FAILED', page.text)
         times = [given for tag, given in page.tags if tag == 'time']
-        self.assertEqual(8, len(times))
+        self.assertEqual(12, len(times))
 
     def test_without_services_the_page_names_the_daemons_to_start(self) -> None:
         page = Visitor(ApiFixture.of(self).application).get(PATH)
@@ -50,7 +50,7 @@ class TestServices(base.TestCase):
         second = visitor.get(path)
 
         self.assertIn('host-00', first.text)
-        self.assertIn('watcher-decision-engine host-29', second.text)
+        self.assertIn('watcher-decision-engine engine host-29', second.text)
         self.assertNotIn('Next page', second.links.values())
 
     def test_hosts_are_text(self) -> None:

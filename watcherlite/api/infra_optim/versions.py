@@ -20,8 +20,8 @@ INFRA_OPTIM = Versions(
         '/events the log and the events of the action; POST .../retry of a plan or an '
         'action creates a plan of what did not succeed; GET /v1/plugins, '
         '/v1/notifications and /v1/requests; audits and action plans are searched by '
-        'text, user, since and until; action plans show their progress. Not in '
-        'OpenStack Watcher.',
+        'text, user, since and until; action plans show their progress, services '
+        'their lane and lease. Not in OpenStack Watcher.',
     },
 )
 
@@ -35,6 +35,7 @@ LOGS: Version = (1, 8)
 ACTION_EVENTS: Version = (1, 8)
 RETRY: Version = (1, 8)
 PROGRESS: Version = (1, 8)
+LEASES: Version = (1, 8)
 PLUGINS: Version = (1, 8)
 NOTIFICATIONS: Version = (1, 8)
 REQUESTS: Version = (1, 8)

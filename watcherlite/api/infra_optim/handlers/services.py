@@ -9,6 +9,7 @@ from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import collection, pages
 from watcherlite.api.infra_optim.schemas import services as schemas
+from watcherlite.api.infra_optim.versions import LEASES
 from watcherlite.api.operation import Request, Response
 from watcherlite.db.query import ListedWorker
 from watcherlite.domain.actions import APPLIER, ENGINE, LANES
@@ -32,6 +33,8 @@ class Service:
     name: str
     host: str
     status: str
+    lane: str
+    lease_until: datetime.datetime
     last_seen_up: datetime.datetime
     created_at: datetime.datetime
 
@@ -46,6 +49,8 @@ def of_workers(
             name=NAMES[lane],
             host=worker.host,
             status=ACTIVE if worker.live else FAILED,
+            lane=lane,
+            lease_until=worker.lease_until,
             last_seen_up=min(now, worker.lease_until),
             created_at=worker.started_at,
         )
@@ -70,6 +75,9 @@ def represent(request: Request, service: Service, detail: bool) -> dict[str, Any
         shown['created_at'] = timestamps.offset(service.created_at)
         shown['updated_at'] = timestamps.offset(service.last_seen_up)
         shown['deleted_at'] = None
+    if detail and request.version >= LEASES:
+        shown['lane'] = service.lane
+        shown['lease_until'] = timestamps.offset(service.lease_until)
     return shown
 
 
