@@ -70,6 +70,7 @@ class HarmlessPromises(PromiseCase):
             self.assertIn(f'resources.{name}: ', stack.status_reason)
             self.assertNotEqual('', without.resource(stack, name).status_reason)
         self.assert_complete(without, stack)
+        without.clock.pause()
         other = without.make(fine, name='still-alive')
         self.assertEqual('CREATE_COMPLETE', other.state.name)
 

@@ -172,12 +172,14 @@ class TestActionProperties(StoryCase):
 
     def test_an_action_does_not_start_before_its_start_time(self) -> None:
         cluster = self.create(0)
+        self.world.clock.pause()
         due = self.world.clock.now() + datetime.timedelta(seconds=0.2)
 
         asked = self.world.user_action(
             'CLUSTER_SCALE_OUT', cluster, not_before=due.isoformat()
         )
         other = self.world.wait_for_end(self.scale_out())
+        self.world.clock.resume()
         later = self.world.wait_for_end(asked.uuid)
 
         self.assertEqual('SUCCEEDED', later.status)

@@ -17,8 +17,12 @@ from tests.acceptance.daemons import PATIENCE
 DESKTOP, PHONE = (1280, 1000), (390, 844)
 
 
+#: A page with a text for browsers that execute no scripts.
+_NO_SCRIPTS = 'data:text/html,<noscript>no scripts</noscript>'
+
+
 @functools.cache
-def _driver(scripts: bool) -> webdriver.Chrome:
+def _driver() -> webdriver.Chrome:
     """Return the browser that the tests of a process share sequentially."""
     options = webdriver.ChromeOptions()
     options.binary_location = services.program(services.CHROMIUM)
@@ -28,9 +32,6 @@ def _driver(scripts: bool) -> webdriver.Chrome:
     # Proxies of tests have certificates of their own.
     options.accept_insecure_certs = True
     options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-    if not scripts:
-        preference = 'profile.managed_default_content_settings.javascript'
-        options.add_experimental_option('prefs', {preference: 2})
     service = webdriver.ChromeService(services.program(services.CHROMEDRIVER))
     driver = webdriver.Chrome(options=options, service=service)
     atexit.register(driver.quit)
@@ -56,7 +57,7 @@ class Browser(fixtures.Fixture):
 
     def setUp(self) -> None:
         # Not in _setUp, which would wrap the exception that signals a skip.
-        self.driver = _driver(self._scripts)
+        self.driver = _driver()
         super().setUp()
 
     def _setUp(self) -> None:
@@ -77,6 +78,17 @@ class Browser(fixtures.Fixture):
             self.driver.execute_cdp_cmd(
                 'Emulation.setEmulatedMedia', {'features': [feature]}
             )
+
+        if not self._scripts:
+            self._disable_scripts()
+
+    def _disable_scripts(self) -> None:
+        disabled = {'value': True}
+        self.driver.execute_cdp_cmd('Emulation.setScriptExecutionDisabled', disabled)
+        # A browser that ignores it would make the tests pass for nothing.
+        self.driver.get(_NO_SCRIPTS)
+        if self.text() != 'no scripts':
+            raise AssertionError('the browser executes scripts')
 
     def _close(self, previous: str) -> None:
         self.driver.close()

@@ -258,7 +258,8 @@ class TestTrouble(NotificationTestCase):
 
         error = self.unavailable(publisher, self.batch(3), 0.5)
 
-        self.assertIn('did not confirm 3 messages in 0.5 s', str(error))
+        # Sending them may have taken a part of the time.
+        self.assertRegex(str(error), r'did not confirm 3 messages in 0\.\d+ s')
         # There was no second attempt.
         self.assertEqual(1, between.accepted)
         publisher.publish(self.batch(1, first=1), TIMEOUT)
