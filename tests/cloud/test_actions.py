@@ -1,0 +1,447 @@
+"""The actions of plans on a real cloud, by a real applier."""
+
+import http.server
+import json
+import threading
+import uuid
+
+from tests.acceptance.daemons import wait_until
+from tests.cloud.plan_case import PlanCase, action, other_host
+
+SKIPPED = 'Action was skipped automatically: '
+
+
+class TestMigrate(PlanCase):
+    def migrate(self, name, server, kind, source, *parents, **inputs):
+        return action(
+            name,
+            'migrate',
+            *parents,
+            resource_id=server,
+            migration_type=kind,
+            source_node=source,
+            **inputs,
+        )
+
+    def test_a_server_moves_live_and_cold_and_other_migrations_are_skipped(self):
+        server, gone = self.create_server(), str(uuid.uuid4())
+        here = server.compute_host
+        there = other_host(here)
+        self.start_daemons()
+
+        state, actions = self.run_plan(
+            self.migrate('live', server.id, 'live', here, destination_node=there),
+            self.migrate('cold', server.id, 'cold', there, 'live'),
+            self.migrate(
+                'there', server.id, 'cold', here, 'cold', destination_node=here
+            ),
+            self.migrate('elsewhere', server.id, 'live', there, 'cold'),
+            self.migrate('gone', gone, 'live', here),
+        )
+
+        self.assert_states(
+            {
+                'live': 'SUCCEEDED',
+                'cold': 'SUCCEEDED',
+                'there': 'SKIPPED',
+                'elsewhere': 'SKIPPED',
+                'gone': 'SKIPPED',
+            },
+            actions,
+        )
+        self.assertEqual('SUCCEEDED', state)
+        self.assertEqual(
+            [
+                f'{SKIPPED}Instance {server.id} is already on node {here}',
+                f'{SKIPPED}Instance {server.id} is not running on source node {there} '
+                f'(currently on {here})',
+                f'{SKIPPED}Instance {gone} not found',
+            ],
+            [
+                actions[name]['status_message']
+                for name in ('there', 'elsewhere', 'gone')
+            ],
+        )
+        self.wait_for_migrations(server.id, 'completed', 'confirmed')
+        after = self.server(server.id)
+        self.assertEqual((here, 'ACTIVE'), (after.compute_host, after.status))
+
+    def test_a_server_deleted_after_the_start_of_the_plan_is_skipped(self):
+        server, slow = (
+            self.create_server(),
+            self.create_server(cloud_migration_seconds='600'),
+        )
+        self.start_daemons()
+        place = self.start_plan(
+            self.migrate('slow', slow.id, 'live', slow.compute_host),
+            self.migrate('deleted', server.id, 'live', server.compute_host, 'slow'),
+        )
+        self.wait_for_server(slow.id, task_state='migrating')
+
+        self.delete_server(server.id)
+        self.force(slow.id)
+
+        self.assertEqual('SUCCEEDED', self.wait_for_plan(place))
+        self.assert_states(
+            {'slow': 'SUCCEEDED', 'deleted': 'SKIPPED'}, self.actions(place)
+        )
+
+    def test_cancelling_the_plan_aborts_a_live_migration(self):
+        server = self.create_server(cloud_migration_seconds='600')
+        self.start_daemons()
+        place = self.start_plan(
+            self.migrate('live', server.id, 'live', server.compute_host)
+        )
+        self.wait_for_server(server.id, task_state='migrating')
+
+        self.ask(
+            self.port,
+            'PATCH',
+            place,
+            [{'op': 'replace', 'path': '/state', 'value': 'CANCELLING'}],
+        )
+
+        self.assertEqual('CANCELLED', self.wait_for_plan(place))
+        after = self.wait_for_server(server.id, task_state=None)
+        self.assertEqual(
+            (server.compute_host, 'ACTIVE'), (after.compute_host, after.status)
+        )
+        self.wait_for_migrations(server.id, 'cancelled')
+
+    def test_a_killed_applier_causes_no_second_migration(self):
+        server = self.create_server(cloud_migration_seconds='600')
+        applier = self.start_daemons()
+        place = self.start_plan(
+            self.migrate('live', server.id, 'live', server.compute_host)
+        )
+        self.wait_for_server(server.id, task_state='migrating')
+
+        applier.kill()
+        self.start_applier()
+        self.force(server.id)
+
+        self.assertEqual('SUCCEEDED', self.wait_for_plan(place))
+        self.wait_for_migrations(server.id, 'completed')
+        self.assertEqual(
+            other_host(server.compute_host), self.server(server.id).compute_host
+        )
+
+    def test_a_failure_has_the_words_of_nova(self):
+        server = self.create_server(cloud_fail='migration,live_migration')
+        here = server.compute_host
+        self.start_daemons()
+
+        state, actions = self.run_plan(
+            self.migrate('live', server.id, 'live', here),
+            self.migrate('cold', server.id, 'cold', here, 'live'),
+            self.migrate('nowhere', server.id, 'cold', here, destination_node='x'),
+            on_failure='continue',
+        )
+
+        self.assertEqual('FAILED', state)
+        messages = {name: each['status_message'] for name, each in actions.items()}
+        self.assertEqual(
+            f'Action failed in execute: Live migration of instance {server.id} failed: '
+            f'it is on node {here} in status ACTIVE; see the log of nova-compute',
+            messages['live'],
+        )
+        self.assertTrue(
+            messages['cold'].endswith(
+                "status ACTIVE: Resize error: asked for by the server's metadata"
+            ),
+            messages['cold'],
+        )
+        self.assertIn('Destination node x not found', messages['nowhere'])
+
+    def force(self, server):
+        """Complete the live migration of a server."""
+        compute = self.admin.compute
+        found = wait_until(
+            lambda: [
+                each
+                for each in compute.server_migrations(server)
+                if each.status == 'running'
+            ],
+            lambda: f'a running migration of {server}',
+        )
+        compute.force_complete_server_migration(found[0].id, server)
+
+
+class TestServers(PlanCase):
+    def test_resize_and_stop_are_rolled_back(self):
+        server = self.create_server()
+        self.start_daemons()
+
+        state, actions = self.run_plan(
+            action('resize', 'resize', resource_id=server.id, flavor='m1.tiny'),
+            action(
+                'again', 'resize', 'resize', resource_id=server.id, flavor='m1.tiny'
+            ),
+            action('stop', 'stop', 'again', resource_id=server.id),
+            action('nop', 'nop', 'stop', message=None, fail_execute=True),
+            on_failure='rollback',
+        )
+
+        self.assertEqual('FAILED', state)
+        self.assertEqual(
+            f'{SKIPPED}Instance {server.id} already has flavor m1.tiny',
+            actions['again']['status_message'],
+        )
+        reverts = {
+            name: each['state']
+            for name, each in actions.items()
+            if name not in ('resize', 'again', 'stop', 'nop')
+        }
+        self.assertEqual(['SUCCEEDED'] * 2, list(reverts.values()), reverts)
+        after = self.server(server.id)
+        self.assertEqual(
+            ('ACTIVE', 'm1.nano'), (after.status, after.flavor.original_name)
+        )
+
+    def test_a_server_is_stopped_and_started(self):
+        server, gone = self.create_server(), str(uuid.uuid4())
+        self.start_daemons()
+
+        _, actions = self.run_plan(
+            action('stop', 'stop', resource_id=server.id),
+            action('stopped', 'stop', 'stop', resource_id=server.id),
+            action('start', 'start', 'stopped', resource_id=server.id),
+            action('started', 'start', 'start', resource_id=server.id),
+            action('gone', 'stop', resource_id=gone),
+        )
+
+        self.assert_states(
+            {
+                'stop': 'SUCCEEDED',
+                'stopped': 'SKIPPED',
+                'start': 'SUCCEEDED',
+                'started': 'SKIPPED',
+                'gone': 'SKIPPED',
+            },
+            actions,
+        )
+        self.assertEqual('ACTIVE', self.server(server.id).status)
+
+
+class TestHosts(PlanCase):
+    def service(self):
+        return next(
+            self.admin.compute.services(host='compute-2', binary='nova-compute')
+        )
+
+    def test_a_service_is_disabled_and_the_rollback_enables_it(self):
+        self.addCleanup(lambda: self.admin.compute.enable_service(self.service().id))
+        self.start_daemons()
+
+        state, actions = self.run_plan(
+            action(
+                'disable',
+                'change_nova_service_state',
+                resource_id=self.service().id,
+                resource_name='compute-2',
+                state='disabled',
+                disabled_reason='watcher_maintaining',
+            ),
+            action(
+                'disabled',
+                'change_nova_service_state',
+                'disable',
+                resource_id='compute-2',
+                state='disabled',
+            ),
+            action('nop', 'nop', 'disabled', message=None, fail_execute=True),
+            on_failure='rollback',
+        )
+
+        self.assertEqual('FAILED', state)
+        self.assertEqual('SUCCEEDED', actions['disable']['state'])
+        self.assertEqual(
+            f'{SKIPPED}nova-compute service compute-2 is already in state disabled',
+            actions['disabled']['status_message'],
+        )
+        after = self.service()
+        self.assertEqual(('enabled', None), (after.status, after.disabled_reason))
+
+
+class TestVolumes(PlanCase):
+    def move(self, name, volume, kind, *parents, **inputs):
+        return action(
+            name,
+            'volume_migrate',
+            *parents,
+            resource_id=volume,
+            migration_type=kind,
+            **inputs,
+        )
+
+    def test_a_volume_moves_and_changes_its_type(self):
+        volume, gone = self.create_volume(), str(uuid.uuid4())
+        there = self.other_pool(volume.host)
+        self.start_daemons()
+
+        _, actions = self.run_plan(
+            self.move('migrate', volume.id, 'migrate', destination_node=there),
+            self.move('there', volume.id, 'migrate', 'migrate', destination_node=there),
+            self.move('retype', volume.id, 'retype', 'there', destination_type='slow'),
+            self.move('same', volume.id, 'retype', 'retype', destination_type='slow'),
+            self.move('gone', gone, 'migrate', destination_node=there),
+        )
+
+        self.assert_states(
+            {
+                'migrate': 'SUCCEEDED',
+                'there': 'SKIPPED',
+                'retype': 'SUCCEEDED',
+                'same': 'SKIPPED',
+                'gone': 'SKIPPED',
+            },
+            actions,
+        )
+        self.assertEqual(
+            f'{SKIPPED}Volume is already on node {there}',
+            actions['there']['status_message'],
+        )
+        after = self.admin.block_storage.get_volume(volume.id)
+        self.assertEqual(('slow', 'available'), (after.volume_type, after.status))
+
+    def test_an_attached_volume_is_swapped(self):
+        volume, server = self.create_volume(), self.create_server()
+        self.demo.compute.create_volume_attachment(server.id, volume_id=volume.id)
+        self.wait_for_volume(volume.id, 'in-use')
+        there = self.other_pool(volume.host)
+        self.start_daemons()
+
+        _, actions = self.run_plan(
+            self.move('swap', volume.id, 'swap', destination_node=there)
+        )
+
+        self.assert_states({'swap': 'SUCCEEDED'}, actions)
+        after = self.admin.block_storage.get_volume(volume.id)
+        self.assertEqual((there, 'in-use'), (after.host, after.status))
+        events = [
+            event.result
+            for each in self.admin.compute.server_actions(server.id)
+            if each.action == 'swap_volume'
+            for event in self.admin.compute.get_server_action(
+                each.request_id, server.id
+            ).events
+        ]
+        # nova uses the copy when the action has ended.
+        self.assertEqual(['Success'], events)
+
+
+class Ironic(http.server.BaseHTTPRequestHandler):
+    """A bare metal service with one node, as far as its power is concerned."""
+
+    def do_GET(self):
+        if self.path.endswith('/nodes/rack-1'):
+            with self.server.lock:
+                node, pending = self.server.node, self.server.pending
+                if node['target_power_state'] and not pending:
+                    node['power_state'] = node['target_power_state']
+                    node['target_power_state'] = None
+                self.server.pending = False
+                self.answer(200, node)
+        elif '/nodes/' in self.path:
+            self.answer(404, {'error_message': 'Node could not be found.'})
+        else:
+            version = {
+                'id': 'v1',
+                'status': 'CURRENT',
+                'version': '1.109',
+                'min_version': '1.1',
+                'links': [{'rel': 'self', 'href': self.server.url}],
+            }
+            self.answer(
+                200,
+                {
+                    'id': 'v1',
+                    'version': version,
+                    'versions': [version],
+                    'default_version': version,
+                },
+            )
+
+    def do_PUT(self):
+        length = int(self.headers['Content-Length'])
+        target = json.loads(self.rfile.read(length))['target']
+        with self.server.lock:
+            self.server.requests.append((self.path, target))
+            self.server.node['target_power_state'] = target
+            self.server.pending = True
+        self.answer(202, None)
+
+    def answer(self, status, body):
+        data = b'' if body is None else json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(data)))
+        self.send_header('X-OpenStack-Ironic-API-Version', '1.72')
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *arguments):
+        """Write no log."""
+
+
+class TestNodes(PlanCase):
+    """Nodes of a bare metal service of the test: the small cloud has none."""
+
+    def setUp(self):
+        super().setUp()
+        self.ironic = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Ironic)
+        self.ironic.url = f'http://127.0.0.1:{self.ironic.server_port}/v1'
+        self.ironic.lock, self.ironic.requests = threading.Lock(), []
+        self.ironic.pending = False
+        self.ironic.node = {
+            'uuid': str(uuid.uuid4()),
+            'name': 'rack-1',
+            'power_state': 'power on',
+            'target_power_state': None,
+            'last_error': None,
+            'extra': {},
+        }
+        thread = threading.Thread(target=self.ironic.serve_forever)
+        thread.start()
+        self.addCleanup(self.ironic.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(self.ironic.shutdown)
+        self.clouds_file = self.changed_clouds(
+            baremetal_endpoint_override=self.ironic.url
+        )
+
+    def test_a_node_is_switched_off_and_on(self):
+        self.start_daemons()
+
+        _, actions = self.run_plan(
+            action('off', 'change_node_power_state', resource_id='rack-1', state='off'),
+            action(
+                'again',
+                'change_node_power_state',
+                'off',
+                resource_id='rack-1',
+                state='off',
+            ),
+            action(
+                'on',
+                'change_node_power_state',
+                'again',
+                resource_id='rack-1',
+                state='on',
+            ),
+            action('gone', 'change_node_power_state', resource_id='x', state='off'),
+        )
+
+        self.assert_states(
+            {
+                'off': 'SUCCEEDED',
+                'again': 'SKIPPED',
+                'on': 'SUCCEEDED',
+                'gone': 'SKIPPED',
+            },
+            actions,
+        )
+        path = f'/v1/nodes/{self.ironic.node["uuid"]}/states/power'
+        self.assertEqual(
+            [(path, 'power off'), (path, 'power on')], self.ironic.requests
+        )
