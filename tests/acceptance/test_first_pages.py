@@ -89,8 +89,14 @@ class FirstPagesTest(ExampleCase):
         self.assertEqual('', self.shell('watcherlite stack list -f value')[1].strip())
 
     def test_every_command_of_the_quick_start_ends_as_it_says(self):
-        codes = self.run_all(list_commands(QUICKSTART))
+        commands = list_commands(QUICKSTART)
+        at = next(n for n, (line, _) in enumerate(commands) if line.endswith(' &'))
 
-        self.assertEqual(
-            {f'{CRASH}watcherlite run etc/watcherlite/examples/nightly.yaml': 9}, codes
-        )
+        # Those without a service are also in the README. Only that which resumes a plan
+        # depends on another one, the crash, which precedes it there too.
+        of_readme = [line for line, _ in list_commands(README)]
+        before = [line for line, _ in commands[:at]]
+        self.assertLess(4, len(before))
+        self.assertEqual([], [line for line in before if line not in of_readme])
+        # Here the service has no ini file.
+        self.assertEqual({}, self.run_all(commands[at:]))
