@@ -37,7 +37,7 @@ def run(
     work: Callable[[argparse.Namespace], int],
     failure: int | None = None,
 ) -> int:
-    """Run the action of a command line; return the exit code.
+    """Run the command of a command line; return the exit code.
 
     :param argv: None: the command line of this process
     :param failure: the exit code of all errors; None: see `exits`
@@ -58,7 +58,7 @@ def run(
 def common_first(argv: Sequence[str]) -> list[str]:
     """Return a command line with the common options first.
 
-    They may therefore follow the action.
+    They may therefore follow the command.
     """
     first: list[str] = []
     rest: list[str] = []
@@ -78,13 +78,13 @@ def common_first(argv: Sequence[str]) -> list[str]:
     return [*first, *rest]
 
 
-def add_part(
+def add_command_group(
     parser: Parser, name: str, description: str
 ) -> 'argparse._SubParsersAction[Any]':
-    """Add a group of subcommands; return the action for its members."""
-    parts = parser.add_subparsers(metavar='PART', required=True)
-    return parts.add_parser(name, help=description).add_subparsers(
-        metavar='ACTION', required=True
+    """Add a group of commands; return the object that its commands are added to."""
+    groups = parser.add_subparsers(metavar='GROUP', required=True)
+    return groups.add_parser(name, help=description).add_subparsers(
+        metavar='COMMAND', required=True
     )
 
 

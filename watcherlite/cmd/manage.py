@@ -149,11 +149,11 @@ def reseal(configuration: conf.Configuration, args: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.command(COMMAND, 'Manage the database of watcherlite.')
-    actions = arguments.add_part(parser, 'db', 'the database')
+    commands = arguments.add_command_group(parser, 'db', 'the database')
 
     def add(name: str, action: object) -> argparse.ArgumentParser:
         description = (action.__doc__ or '').partition('\n')[0]
-        found = actions.add_parser(name, help=description, description=description)
+        found = commands.add_parser(name, help=description, description=description)
         found.set_defaults(action=action)
         return found
 
@@ -163,8 +163,8 @@ def _parser() -> argparse.ArgumentParser:
         'revision', metavar='REVISION', help='a revision, or head for the newest'
     )
     add('reencrypt', reencrypt)
-    # Without help, so that the list of actions omits it.
-    actions.add_parser('reseal').set_defaults(action=reseal)
+    # Without help, so that the list of commands omits it.
+    commands.add_parser('reseal').set_defaults(action=reseal)
     purging = add('purge', purge)
     purging.add_argument(
         '--older-than',

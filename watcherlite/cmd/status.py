@@ -208,11 +208,13 @@ def table(results: Sequence[Result]) -> Iterator[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.command(COMMAND, 'Check an installation of watcherlite.')
-    actions = arguments.add_part(parser, 'upgrade', 'before and after an upgrade')
+    commands = arguments.add_command_group(
+        parser, 'upgrade', 'before and after an upgrade'
+    )
     description = (
         'Check configuration, plugins, database, schema, notifications and broker.'
     )
-    actions.add_parser(
+    commands.add_parser(
         'check',
         help=description,
         description=description,

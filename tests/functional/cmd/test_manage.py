@@ -200,7 +200,7 @@ class SqliteTest(CallingTestCase):
     def test_mistakes_are_one_line(self):
         revisions = ', '.join(migration.REVISIONS)
         for argv, message in (
-            (['db'], 'the following arguments are required: ACTION'),
+            (['db'], 'the following arguments are required: COMMAND'),
             (['db', 'downgrade'], "invalid choice: 'downgrade'"),
             (
                 ['db', 'stamp', '9'],
