@@ -69,7 +69,7 @@ class ApiCase(SkipCase):
         super().setUp()
         self.client = Client(self.world)
 
-    def place(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """Return the URL path of an action."""
         return f'/v1/actions/{self.world.action(name).uuid}'
 
@@ -82,11 +82,11 @@ class ApiCase(SkipCase):
     ) -> testing.Result:
         """Patch an action; each line is (op, path, value)."""
         body = [{'op': op, 'path': path, 'value': value} for op, path, value in lines]
-        return (client or self.client)('PATCH', self.place(name), body, version)
+        return (client or self.client)('PATCH', self.path_of(name), body, version)
 
     def show_action(self, name: str, version: str | None = LATEST) -> Any:
         """Return the representation of an action."""
-        return self.client.get(self.place(name), version)
+        return self.client.get(self.path_of(name), version)
 
     def assert_refused(self, status: int, text: str, answer: testing.Result) -> None:
         """Check that a request was rejected; `text` is part of the message."""

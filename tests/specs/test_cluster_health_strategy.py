@@ -114,8 +114,8 @@ class TestModel(ClusterHealthCase):
     def test_the_model_has_the_named_clusters_of_the_project(self) -> None:
         other = self.world.cluster(0, 'other')
 
-        def names(*wanted: str, **keys: Any) -> list[str]:
-            return [seen.name for seen in self.model().clusters(wanted, **keys)]
+        def names(*references: str, **keys: Any) -> list[str]:
+            return [seen.name for seen in self.model().clusters(references, **keys)]
 
         self.assertEqual(['c', 'other'], names())
         self.assertEqual(['other'], names(other.uuid))

@@ -154,9 +154,9 @@ class TestPlans(ClusterPlanCase):
         self.assertIn('create of n3 does not work', reason)
 
     def test_an_invalid_request_fails_and_one_on_a_missing_object_skips(self) -> None:
-        wanted = self.world.step('CLUSTER_CHECK', self.cluster)
+        step = self.world.step('CLUSTER_CHECK', self.cluster)
         self.run_plan(
-            {**wanted, 'target': self.cluster.uuid},
+            {**step, 'target': self.cluster.uuid},
             self.world.step('CLUSTER_CREATE', self.cluster),
             on_failure='continue',
         )
@@ -346,10 +346,10 @@ class TestLostWorkers(ClusterCase):
             cluster = world.cluster(1)
             doomed = world.worker(lanes=('applier',), dies_after=commit)
             (node,) = world.nodes(cluster)
-            wanted = world.step(asked, cluster)
+            step = world.step(asked, cluster)
             if asked == 'NODE_OPERATION':
-                wanted = world.step(asked, node, operation='reboot', params={})
-            plan = world.start(wanted)
+                step = world.step(asked, node, operation='reboot', params={})
+            plan = world.start(step)
             world.wait_until(
                 lambda: (
                     world.is_dead(doomed)

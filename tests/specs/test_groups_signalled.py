@@ -41,10 +41,10 @@ class Stepwise(Group):
     """A group that adds members one by one, with pauses of an hour."""
 
     def adjust(self, context: Any, members: Any, details: Any) -> Any:
-        there, wanted = len(members), details['count']
+        there, desired = len(members), details['count']
         return [
             Batch(template({f'm{at}': res() for at in range(count)}), pause=3600)
-            for count in range(there + 1, wanted + 1)
+            for count in range(there + 1, desired + 1)
         ]
 
 

@@ -8,7 +8,7 @@ from tests.stack_worlds import TENANT, StackWorldCase
 from watcherlite.states import stack as states
 
 
-class Disorders(PromiseCase):
+class StackChaos(PromiseCase):
     """On any store."""
 
     #: The number of random runs.
@@ -56,12 +56,12 @@ class Disorders(PromiseCase):
             self.assertEqual('DELETE_COMPLETE', after.state.name, after.status_reason)
 
 
-class MemoryDisordersTest(Disorders, StackWorldCase):
+class MemoryStackChaosTest(StackChaos, StackWorldCase):
     """On the in-memory store."""
 
 
-class PostgresqlDisordersTest(
-    OnDatabase, Disorders, StackWorldCase, stores.PostgresqlDatabase
+class PostgresqlStackChaosTest(
+    OnDatabase, StackChaos, StackWorldCase, stores.PostgresqlDatabase
 ):
     """On PostgreSQL."""
 

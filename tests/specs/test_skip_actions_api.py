@@ -130,8 +130,8 @@ class TestMethods(ApiCase):
         below = f'/v1/action_plans/{plan.uuid}/actions/{uuid}'
         body = {'state': 'SKIPPED'}
         answers = [
-            self.client('PUT', self.place('a'), body),
-            self.client('POST', self.place('a'), body),
+            self.client('PUT', self.path_of('a'), body),
+            self.client('POST', self.path_of('a'), body),
             self.client('POST', below, body),
             self.client('PATCH', below, body),
         ]
@@ -179,8 +179,8 @@ class TestSpecificationSpelling(ApiCase):
         plan = self.world.create('a')
         for rest in ('', '/detail', '?limit=1', f'/{plan.uuid}', '/detail?limit=0'):
             one, other = (
-                self.client('GET', f'/v1/{noun}{rest}')
-                for noun in ('action_plans', 'actionplans')
+                self.client('GET', f'/v1/{collection}{rest}')
+                for collection in ('action_plans', 'actionplans')
             )
             self.assertEqual(
                 (one.status_code, one.json), (other.status_code, other.json)
