@@ -203,7 +203,7 @@ class TestHangingServers(HookCase):
         )
 
 
-class TestWays(HookCase):
+class TestHookWaits(HookCase):
     def test_each_node_waits_for_its_own_hook(self):
         cluster = self.create_cluster_with_hooks(3)
         action, messages = self.scale_in(cluster, 2)

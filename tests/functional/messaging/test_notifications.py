@@ -198,7 +198,7 @@ class TestDurability(NotificationTestCase):
         self.assertIn('amqp_durable_queues', str(error))
 
 
-class TestTrouble(NotificationTestCase):
+class TestPublishFailures(NotificationTestCase):
     def test_an_unroutable_message_is_reported_as_unavailable(self):
         publisher = self.publisher()
         batch = [*self.batch(1), ('nowhere.info', b'lost'), *self.batch(1, first=1)]
