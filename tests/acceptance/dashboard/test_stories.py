@@ -234,7 +234,7 @@ class TestAction(DashboardCase):
         self.assertEqual([], browser.problems())
 
 
-class TestNight(DashboardCase):
+class TestRetryOfLargePlan(DashboardCase):
     """A plan of 1,000 actions fails at action 400, and is retried.
 
     By mouse and by keyboard with scripts, and without scripts.
