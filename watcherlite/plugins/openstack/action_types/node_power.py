@@ -1,5 +1,6 @@
 """The action type that switches a bare metal node on or off."""
 
+import urllib.parse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -43,7 +44,11 @@ class ChangeNodePowerState(CloudAction['Node']):
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
         'properties': {
-            'resource_id': {**NAME, 'description': 'the node: its uuid or name'},
+            'resource_id': {
+                **NAME,
+                'pattern': '^[A-Za-z0-9._~-]+$',
+                'description': 'the node: its uuid or name',
+            },
             'resource_name': {**NAME, 'description': 'its name, for readers'},
             'state': {'type': 'string', 'enum': [ON, OFF]},
         },
@@ -119,10 +124,11 @@ class ChangeNodePowerState(CloudAction['Node']):
         uuid = (node.extra or {}).get(HYPERVISOR)
         if goal[STATE] != OFF or not uuid:
             return None
+        place = urllib.parse.quote(str(uuid), safe='')
         compute = self.connect(context).compute
         with errors.translated(COMPUTE, f'Hypervisor {uuid}'):
             response = compute.get(
-                f'/os-hypervisors/{uuid}?with_servers=true', microversion='2.53'
+                f'/os-hypervisors/{place}?with_servers=true', microversion='2.53'
             )
         if response.status_code == 404:
             return None

@@ -43,10 +43,19 @@ class Resize(ResizedAction):
         return {SERVER: inputs['resource_id'], FLAVOR: inputs['flavor']}
 
     def resolve(self, context: base.ActionContext, goal: Goal) -> Goal:
-        """Return the goal with the size of its flavor; None: it does not exist."""
-        compute = self.connect(context).compute
-        with errors.translated(COMPUTE, f'Flavor {goal[FLAVOR]}'):
-            found = compute.find_flavor(goal[FLAVOR], ignore_missing=True)
+        """Return the goal with the size of its flavor; None: it does not exist.
+
+        The authority of the service includes private flavors. A creator limited to a
+        project may use the public ones only.
+        """
+        public = 'None' if context.creator.everywhere else 'True'
+        compute, wanted = self.connect(context).compute, goal[FLAVOR]
+        with errors.translated(COMPUTE, f'Flavor {wanted}'):
+            flavors = list(compute.flavors(is_public=public))
+        found = next(
+            (f for f in flavors if f.id == wanted),
+            next((f for f in flavors if f.name == wanted), None),
+        )
         if found is None:
             return {**goal, SIZE: None}
         measures = {name: getattr(found, name) for name in _MEASURES}

@@ -81,6 +81,9 @@ class ServerAction(CloudAction['Server']):
             return Skipped(missing(goal[SERVER]))
         if self.is_continued(server, goal):
             return None
+        if server.is_locked and not context.creator.everywhere:
+            # nova ignores the lock for the service, which is an administrator.
+            return Failed(f'Instance {goal[SERVER]} is locked')
         return self.check_server(context, server, goal)
 
     def check_server(

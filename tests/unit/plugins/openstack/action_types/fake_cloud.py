@@ -16,8 +16,16 @@ from watcherlite.plugins import options
 SERVER = '6f70656e-0000-4000-8000-000000000001'
 VOLUME = '6f70656e-0000-4000-8000-000000000002'
 PROJECT = 'p1'
-NANO = types.SimpleNamespace(id='1', name='m1.nano', vcpus=1, ram=128, disk=1)
-TINY = types.SimpleNamespace(id='2', name='m1.tiny', vcpus=1, ram=512, disk=1)
+
+
+def make_flavor(number, name, ram, is_public=True):
+    return types.SimpleNamespace(
+        id=number, name=name, vcpus=1, ram=ram, disk=1, is_public=is_public
+    )
+
+
+NANO, TINY = make_flavor('1', 'm1.nano', 128), make_flavor('2', 'm1.tiny', 512)
+LARGE = make_flavor('3', 'private', 4096, is_public=False)
 #: Calls without an effect.
 READING = frozenset(
     {
@@ -26,7 +34,7 @@ READING = frozenset(
         'server_actions',
         'server_migrations',
         'services',
-        'find_flavor',
+        'flavors',
         'get',
         'get_node',
         'get_volume',
@@ -85,7 +93,7 @@ class Compute(Service):
         self._task(uuid, 'resize_prep', 'RESIZE', after=after)
 
     def resize_server(self, uuid, flavor):
-        made = {NANO.id: NANO, TINY.id: TINY}[flavor]
+        made = {each.id: each for each in (NANO, TINY, LARGE)}[flavor]
         after = {'status': 'VERIFY_RESIZE', 'flavor': made}
         self._task(uuid, 'resize_prep', 'RESIZE', after=after)
 
@@ -137,9 +145,8 @@ class Compute(Service):
             if service.id == uuid:
                 service.status, service.disabled_reason = status, reason
 
-    def find_flavor(self, name, ignore_missing):
-        flavors = (NANO, TINY)
-        return next((f for f in flavors if name in (f.id, f.name)), None)
+    def flavors(self, is_public):
+        return [f for f in (NANO, TINY, LARGE) if f.is_public or is_public == 'None']
 
     def get(self, path, microversion):
         hypervisor = {'hypervisor_hostname': 'c1', 'servers': self.cloud.hosted}
@@ -253,6 +260,7 @@ class FakeCloud:
             'instance_name': 'instance-1',
             'status': 'ACTIVE',
             'task_state': None,
+            'is_locked': False,
             'flavor': NANO,
             'fault': None,
             **fields,

@@ -16,7 +16,7 @@ from tests.unit.plugins.openstack.action_types.fake_cloud import (
 )
 from tests.unit.plugins.openstack.test_errors import from_service
 from watcherlite import exceptions, testing
-from watcherlite.domain.creators import Creator
+from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.domain.outcomes import Done, Failed, Skipped
 from watcherlite.plugins import schemas
 from watcherlite.plugins.openstack.action_types.migrate import Migrate
@@ -76,6 +76,27 @@ class TestServerActions(base.TestCase):
                 outcome = Worker(action_type, inputs, cloud, creator=creator).run()
 
                 self.assertIsInstance(outcome, kind)
+
+    def test_a_locked_server_is_for_administrators(self):
+        for creator, kind in ((Creator('user', 'p1'), Failed), (LOCAL, Done)):
+            cloud = cloud_with(is_locked=True)
+
+            outcome = Worker(Stop, POWER, cloud, creator=creator).run()
+
+            self.assertIsInstance(outcome, kind)
+
+    def test_an_action_sends_a_bounded_number_of_requests(self):
+        for action_type, inputs, before, effects in CASES:
+            cloud = cloud_with(**before)
+            worker = Worker(action_type, inputs, cloud)
+            plugin = worker.plugin()
+            plugin.pre_condition(worker.context)
+            token = plugin.execute(worker.context).token
+            started = len(cloud.calls)
+            worker.plugin().poll(worker.context, token)
+
+            self.assertLessEqual(started, 5)
+            self.assertEqual(started + 1, len(cloud.calls), (action_type, effects))
 
     def test_a_migration_is_for_administrators_of_the_cloud(self):
         worker = Worker(Migrate, LIVE, cloud_with(), creator=Creator('user', 'p1'))
@@ -277,6 +298,13 @@ class TestResize(base.TestCase):
             ({**RESIZE, 'flavor': '7'}, {}, Failed('Flavor 7 not found')),
         ):
             self.assertEqual(expected, run(Resize, inputs, **server))
+
+    def test_private_flavors_are_for_administrators(self):
+        inputs = {**RESIZE, 'flavor': 'private'}
+        limited = Worker(Resize, inputs, cloud_with(), creator=Creator('user', 'p1'))
+
+        self.assertEqual(Failed('Flavor private not found'), limited.run())
+        self.assertIsInstance(run(Resize, inputs), Done)
 
     def test_revert_returns_to_the_former_flavor(self):
         cloud = cloud_with()
