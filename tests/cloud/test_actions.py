@@ -3,10 +3,12 @@
 import http.server
 import json
 import threading
+import urllib.parse
 import uuid
 
 from tests.acceptance.daemons import wait_until
 from tests.cloud.plan_case import PlanCase, action, other_host
+from tests.functional.messaging.proxy import Proxy
 
 SKIPPED = 'Action was skipped automatically: '
 
@@ -102,11 +104,26 @@ class TestMigrate(PlanCase):
         )
 
         self.assertEqual('CANCELLED', self.wait_for_plan(place))
+        self.assert_aborted(server)
+
+    def test_the_timeout_of_the_action_aborts_a_live_migration(self):
+        server = self.create_server(cloud_migration_seconds='600')
+        live = self.migrate('live', server.id, 'live', server.compute_host)
+        self.start_daemons()
+
+        state, actions = self.run_plan({**live, 'timeout': 10})
+
+        self.assertEqual('FAILED', state)
+        self.assertIn('its timeout', actions['live']['status_message'])
+        self.assert_aborted(server)
+
+    def assert_aborted(self, server):
+        """Wait until the only migration of a server is aborted, and check it."""
+        self.wait_for_migrations(server.id, 'cancelled')
         after = self.wait_for_server(server.id, task_state=None)
         self.assertEqual(
             (server.compute_host, 'ACTIVE'), (after.compute_host, after.status)
         )
-        self.wait_for_migrations(server.id, 'cancelled')
 
     def test_a_killed_applier_causes_no_second_migration(self):
         server = self.create_server(cloud_migration_seconds='600')
@@ -125,6 +142,44 @@ class TestMigrate(PlanCase):
         self.assertEqual(
             other_host(server.compute_host), self.server(server.id).compute_host
         )
+
+    def test_an_outage_of_nova_delays_a_migration_and_repeats_no_request(self):
+        nova = urllib.parse.urlsplit(self.admin.compute.get_endpoint())
+        proxy = self.useFixture(Proxy(nova.hostname, nova.port))
+        self.clouds_file = self.changed_clouds(
+            compute_endpoint_override=f'http://127.0.0.1:{proxy.port}/v2.1'
+        )
+        server = self.create_server(cloud_migration_seconds='600')
+        applier = self.start_daemons()
+        place = self.start_plan(
+            self.migrate('live', server.id, 'live', server.compute_host)
+        )
+        self.wait_for_server(server.id, task_state='migrating')
+
+        proxy.refuse()
+        applier.wait_for_text('the compute service is not available')
+        self.assert_states({'live': 'ONGOING'}, self.actions(place))
+        self.force(server.id)
+        self.wait_for_server(server.id, task_state=None)
+        proxy.accept()
+
+        self.assertEqual('SUCCEEDED', self.wait_for_plan(place))
+        self.wait_for_migrations(server.id, 'completed')
+
+    def test_a_rollback_moves_the_server_back(self):
+        server = self.create_server()
+        self.start_daemons()
+
+        state, actions = self.run_plan(
+            self.migrate('live', server.id, 'live', server.compute_host),
+            action('nop', 'nop', 'live', message=None, fail_execute=True),
+            on_failure='rollback',
+        )
+
+        self.assertEqual('FAILED', state)
+        self.assertEqual('SUCCEEDED', actions['live']['state'])
+        self.assertEqual(server.compute_host, self.server(server.id).compute_host)
+        self.wait_for_migrations(server.id, 'completed', 'completed')
 
     def test_a_failure_has_the_words_of_nova(self):
         server = self.create_server(cloud_fail='migration,live_migration')
