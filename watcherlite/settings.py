@@ -61,6 +61,7 @@ def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:
         signal_grace=group.signal_grace,
         default_action_timeout=conf.default_action_timeout,
         max_coroutines=group.max_coroutines,
+        max_per_service=group.max_per_service,
         max_probes=group.max_probes,
         max_probes_per_cluster=group.max_probes_per_cluster,
         max_probes_per_project=group.max_probes_per_project,

@@ -4,12 +4,14 @@
     python -m tests.bench api [--quick] [--database NAME ...] [--json FILE]
     python -m tests.bench stacks [--quick] [--json FILE]
     python -m tests.bench clusters [--quick] [--json FILE]
+    python -m tests.bench waiting [--quick] [--json FILE]
 
 `core` compares the daemon with a minimal program that writes the same rows and
 messages, prints tables and writes all figures as JSON. `api` compares lists of large
 and small tables, request rates with those of a minimal WSGI application, and the start
 of the command with that of Python. `stacks` creates, updates and deletes stacks of
 no-op resources, `clusters` creates, checks and deletes clusters of no-op nodes.
+`waiting` executes plans whose actions wait for a service or for a time.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from tests.bench import (
     core,
     engine_operations,
     stacks,
+    waiting,
 )
 
 
@@ -64,6 +67,11 @@ def _api(options: argparse.Namespace) -> str:
 def _operations(subject: engine_operations.Subject, options: argparse.Namespace) -> str:
     chosen = engine_operations.cases(subject.shapes, quick=options.quick)
     return engine_operations.run(subject, chosen, options.rounds, options.json)
+
+
+def _waiting(options: argparse.Namespace) -> str:
+    chosen = waiting.CASES[:1] if options.quick else waiting.CASES
+    return waiting.run(chosen, options.rounds, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -112,6 +120,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=api.DEPLOYMENTS,
         help='measure this database only; may be repeated',
     )
+    measuring('waiting', 'actions that wait', 'skip the sleeping actions', _waiting)
     for name, parts, subject in (
         ('stacks', 'resources', stacks.Stacks()),
         ('clusters', 'nodes', clusters.Clusters()),

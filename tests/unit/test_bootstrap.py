@@ -157,7 +157,7 @@ class TestLanes(SettingsCase):
             *('max_parallel', 'claim_batch', 'lease'),
             *('sweep_interval', 'max_attempts', 'signal_grace'),
             *('max_probes', 'max_probes_per_cluster', 'max_probes_per_project'),
-            *('max_action_log', 'max_coroutines'),
+            *('max_action_log', 'max_coroutines', 'max_per_service'),
         )
         return section(name, {key: first + n for n, key in enumerate(names)})
 
@@ -185,6 +185,7 @@ class TestLanes(SettingsCase):
                     max_probes_per_project=first + 8,
                     max_action_log=first + 9,
                     max_coroutines=first + 10,
+                    max_per_service=first + 11,
                     action_log_retention=8.0,
                 ),
                 found,

@@ -194,9 +194,9 @@ IN_FUNCTIONS = pairs(
         'only clouds need openstacksdk',
     ),
     (
-        'plugins.action_types.http_request plugins.action_types.http_parts',
-        'plugins.http_exchange',
-        'plans without HTTP need no requests',
+        'plugins.action_types.http_request',
+        'plugins.http_client',
+        'plans without HTTP need no aiohttp',
     ),
     (
         'plugins.resource_handlers.health',
@@ -263,6 +263,7 @@ FENCES = {
         'watcherlite.plugins.openstack',
         'watcherlite.cli.http.client',
     ),
+    'aiohttp': ('watcherlite.plugins.http_client',),
     'openstack': (
         'watcherlite.cli.http.keystone',
         'watcherlite.plugins.openstack',

@@ -26,6 +26,15 @@ _OPTS: Sequence[cfg.Opt] = (
         'other workers.',
     ),
     cfg.IntOpt(
+        'max_per_service',
+        default=200,
+        min=1,
+        max=100000,
+        help='The number of concurrent requests of one process to one service: a host '
+        'and port, or a name such as compute. Further requests wait. Lower it if '
+        'services refuse requests or become slow.',
+    ),
+    cfg.IntOpt(
         'max_probes',
         default=64,
         min=1,

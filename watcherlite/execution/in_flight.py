@@ -21,7 +21,7 @@ from watcherlite.execution.context import (
 from watcherlite.execution.pool import Job
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.results import Conclusion
-from watcherlite.execution.services import Timers
+from watcherlite.execution.services import ExecutionSettings, Timers
 from watcherlite.plugins.base import ActionType
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class AttemptServices:
     :param lease: of the worker; None: it never ends
     :param logs: stores the logs of actions; None: they are dropped
     :param timers: end the sleeps of coroutines; None: there are no coroutines
+    :param settings: of the worker
     """
 
     clock: Clock
@@ -68,6 +69,7 @@ class AttemptServices:
     lease: LeaseTime | None = None
     logs: LogSink | None = None
     timers: Timers | None = None
+    settings: ExecutionSettings = dataclasses.field(default_factory=ExecutionSettings)
 
 
 class Attempt:
@@ -172,7 +174,11 @@ class Attempt:
         if self._loop_context is None:
             timers = self._services.timers or Timers(self._services.clock)
             self._loop_context = LoopContext(
-                self.context, self._services.clock, timers.after, lambda: self.abandoned
+                self.context,
+                self._services.clock,
+                timers.after,
+                lambda: self.abandoned,
+                self._services.settings,
             )
         return self._loop_context
 

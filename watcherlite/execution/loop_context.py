@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Container, Hashable, Iterable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.execution import loop_resources
 from watcherlite.execution.context import Context, Write
+from watcherlite.execution.service_limits import ServiceLimits
+from watcherlite.execution.services import ExecutionSettings
 from watcherlite.states import action as states
 
 Kept = TypeVar('Kept')
@@ -46,6 +49,7 @@ class LoopContext:
     is applied by `checkpoint` and `sleep`.
 
     :param is_abandoned: returns whether this worker has abandoned the attempt
+    :param settings: of the worker
     """
 
     def __init__(
@@ -54,11 +58,13 @@ class LoopContext:
         clock: Clock,
         after: After,
         is_abandoned: Callable[[], bool],
+        settings: ExecutionSettings,
     ) -> None:
         self._context = context
         self._clock = clock
         self._after = after
         self._is_abandoned = is_abandoned
+        self._settings = settings
         #: Subtasks of a coroutine may reach their checkpoints at the same time.
         self._suspending: asyncio.Lock | None = None
 
@@ -93,6 +99,12 @@ class LoopContext:
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         return loop_resources.keep(key, make)
+
+    def service(self, name: str) -> AbstractAsyncContextManager[None]:
+        limits = loop_resources.keep(
+            ServiceLimits, lambda: ServiceLimits(self._settings.max_per_service)
+        )
+        return limits.slot(name)
 
     async def _wait(
         self, seconds: float | None, while_signal: Container[str | None]

@@ -10,6 +10,7 @@ import asyncio
 import collections
 import collections.abc
 import contextvars
+import functools
 import logging
 import sys
 import threading
@@ -26,8 +27,9 @@ from watcherlite.execution.steps import ENDING, OnLoop, stop_error
 
 LOG = logging.getLogger(__name__)
 
-#: Seconds without an `await` after which a coroutine is reported.
-BLOCKING = 0.5
+#: Seconds without an `await` after which a coroutine is reported. On a busy machine a
+#: step may take a second without blocking.
+BLOCKING = 2.0
 #: Seconds for the coroutines to end when the worker stops.
 GRACE = 1.0
 
@@ -162,6 +164,8 @@ class LoopThread:
         self._detached: set[Job] = set()
         self._waiting: collections.deque[LoopCall] = collections.deque()
         self._running = 0
+        #: functions to call in the loop; it is woken for the first of them
+        self._pending: collections.deque[Callable[[], None]] = collections.deque()
         self._reported: float | None = None
         self._stopped = False
         self.current: tuple[LoopCall, float] | None = None
@@ -228,11 +232,25 @@ class LoopThread:
     # in the thread of the loop
 
     def _call_soon(self, function: Callable[..., None], *arguments: Any) -> None:
+        with self._lock:
+            self._pending.append(functools.partial(function, *arguments))
+            if len(self._pending) > 1:
+                return
         try:
-            self._loop.call_soon_threadsafe(function, *arguments)
+            self._loop.call_soon_threadsafe(self._run_pending)
         except RuntimeError:
             # The loop is closed, because the worker stops.
             LOG.debug('The event loop is closed')
+
+    def _run_pending(self) -> None:
+        with self._lock:
+            pending, self._pending = self._pending, collections.deque()
+        for function in pending:
+            try:
+                function()
+            except Exception:
+                # The others are about other attempts.
+                LOG.exception('A function failed in the event loop')
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -98,7 +98,13 @@ class Runner:
         self._policies = policies
         self._lease = lease
         self._attempts = AttemptServices(
-            services.clock, types, checkpoints, lease, logs, services.timers
+            services.clock,
+            types,
+            checkpoints,
+            lease,
+            logs,
+            services.timers,
+            services.settings,
         )
         self._admission = admission
         first = (self.instantiate, self.check_time_left)

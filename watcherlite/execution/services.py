@@ -24,6 +24,7 @@ class ExecutionSettings:
     :param linger: the time for which the committer collects changes while threads
         still produce them
     :param max_coroutines: number of coroutines of plugins in the event loop
+    :param max_per_service: concurrent calls of the worker to one service
     :param quick: the largest average duration of the preparation of an action type
         for a dependent to start in the transaction of its parent's end
     :param action_log_retention: days; 0 disables the purge of logs
@@ -40,6 +41,7 @@ class ExecutionSettings:
     linger: float = 0.02
     quick: float = 0.005
     max_coroutines: int = 1000
+    max_per_service: int = 200
     max_probes: int = 64
     max_probes_per_cluster: int = 16
     max_probes_per_project: int = 32

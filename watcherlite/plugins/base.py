@@ -7,9 +7,9 @@ configuration.
 """
 
 import datetime
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Collection, Coroutine, Hashable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar
 
 from watcherlite.destinations import Destinations
 from watcherlite.domain import resource_results
@@ -188,6 +188,25 @@ class CoroutineContext(RunningAction, Protocol):
         worker stops.
         """
 
+    def service(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Hold one of the `max_per_service` slots of a service in an `async with`.
+
+        Calls of all coroutines of the worker share them. Call it around each request,
+        not around pauses.
+
+        :param name: host and port, or the name in a catalog: `compute`
+        """
+
+
+HookResult = TypeVar('HookResult')
+#: The result of a hook: of a function, or of a coroutine (`async def`).
+Awaited: TypeAlias = HookResult | Coroutine[Any, Any, HookResult]
+#: The context of a hook: an ActionContext for a function, a CoroutineContext for a
+#: coroutine. Hooks declare the one that they receive.
+HookContext = Any
+#: The result of an action: an outcome, or one of the forms of other projects.
+Returned = Outcome | bool | tuple[str, str]
+
 
 class Connecting:
     """A plugin that connects to servers named by users, subject to `[outgoing_http]`.
@@ -300,7 +319,7 @@ class ActionType(Connecting):
         """
         return self.supports('is_applied')
 
-    def is_applied(self, context: ActionContext) -> bool:
+    def is_applied(self, context: HookContext) -> Awaited[bool]:
         """Return whether the effect already exists.
 
         Called only if `is_checkable`, and only after the loss of the worker that had
@@ -318,7 +337,7 @@ class ActionType(Connecting):
         """
         return False
 
-    def pre_condition(self, context: ActionContext) -> Outcome | None:
+    def pre_condition(self, context: HookContext) -> Awaited[Outcome | None]:
         """Check whether the action applies, without changing anything.
 
         Called before the action counts as started; it may be called again, by another
@@ -329,7 +348,7 @@ class ActionType(Connecting):
         """
         return None
 
-    def execute(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
+    def execute(self, context: HookContext) -> Awaited[Returned]:
         """Execute the action. Called once RUNNING is durable.
 
         Return an outcome of `watcherlite.domain.outcomes`, or True, or Senlin's (RES,
@@ -337,9 +356,7 @@ class ActionType(Connecting):
         """
         raise NotImplementedError
 
-    def poll(
-        self, context: ActionContext, token: Any
-    ) -> Outcome | bool | tuple[str, str]:
+    def poll(self, context: HookContext, token: Any) -> Awaited[Returned]:
         """Check the progress of the work for which `execute` returned InProgress.
 
         Called after the delay, perhaps by another worker than the one that executed it;
@@ -349,8 +366,8 @@ class ActionType(Connecting):
         raise NotImplementedError
 
     def complete(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome | bool | tuple[str, str] | None:
+        self, context: HookContext, results: Sequence[DerivedResult]
+    ) -> Awaited[Returned | None]:
         """Return the outcome after all derived actions have ended.
 
         None, the default, means: Done if none of them FAILED or was CANCELLED.
@@ -358,8 +375,8 @@ class ActionType(Connecting):
         return None
 
     def overdue(
-        self, context: ActionContext, results: Sequence[DerivedResult]
-    ) -> Outcome | bool | tuple[str, str]:
+        self, context: HookContext, results: Sequence[DerivedResult]
+    ) -> Awaited[Returned]:
         """Return the outcome of an action that timed out before all derived actions had
         ended.
 
@@ -369,20 +386,20 @@ class ActionType(Connecting):
         """
         return TimedOut()
 
-    def cancel(self, context: ActionContext, token: Any) -> None:
+    def cancel(self, context: HookContext, token: Any) -> Awaited[None]:
         """Stop the external work identified by `token`.
 
         Called when an action that is InProgress is cancelled or times out; the action
         ends in any case, and exceptions are only logged.
         """
 
-    def post_condition(self, context: ActionContext) -> None:
+    def post_condition(self, context: HookContext) -> Awaited[None]:
         """Verify the effect; raise to fail the action.
 
         Called after execute, poll or complete has finished, unless cancelled.
         """
 
-    def revert(self, context: ActionContext) -> Outcome | bool | tuple[str, str]:
+    def revert(self, context: HookContext) -> Awaited[Returned]:
         """Undo the effect of `execute`; `context.outputs` is its result.
 
         Called, if overridden, for the SUCCEEDED actions of a plan that is rolled back,
@@ -394,51 +411,6 @@ class ActionType(Connecting):
     def supports(cls, hook: str) -> bool:
         """Return whether this type overrides a hook of this class."""
         return getattr(cls, hook) is not getattr(ActionType, hook)
-
-
-class CoroutineActionType(ActionType):
-    """An action type whose hooks are coroutines, with their types for type checkers.
-
-    Each type may mix functions and coroutines; this class does not change that.
-    """
-
-    if TYPE_CHECKING:
-
-        async def is_applied(  # type: ignore[override]
-            self, context: CoroutineContext
-        ) -> bool: ...
-
-        async def pre_condition(  # type: ignore[override]
-            self, context: CoroutineContext
-        ) -> Outcome | None: ...
-
-        async def execute(  # type: ignore[override]
-            self, context: CoroutineContext
-        ) -> Outcome | bool | tuple[str, str]: ...
-
-        async def poll(  # type: ignore[override]
-            self, context: CoroutineContext, token: Any
-        ) -> Outcome | bool | tuple[str, str]: ...
-
-        async def complete(  # type: ignore[override]
-            self, context: CoroutineContext, results: Sequence[DerivedResult]
-        ) -> Outcome | bool | tuple[str, str] | None: ...
-
-        async def overdue(  # type: ignore[override]
-            self, context: CoroutineContext, results: Sequence[DerivedResult]
-        ) -> Outcome | bool | tuple[str, str]: ...
-
-        async def cancel(  # type: ignore[override]
-            self, context: CoroutineContext, token: Any
-        ) -> None: ...
-
-        async def post_condition(  # type: ignore[override]
-            self, context: CoroutineContext
-        ) -> None: ...
-
-        async def revert(  # type: ignore[override]
-            self, context: CoroutineContext
-        ) -> Outcome | bool | tuple[str, str]: ...
 
 
 class Plugin:

@@ -56,7 +56,7 @@ def check_behind_proxy(host: str, destinations: Destinations) -> None:
 def literal(host: str) -> str | None:
     """Return the address that a host is literally, or None."""
     name = host.rstrip('.').lower()
-    if name == _LOCALHOST or name.endswith(f'.{_LOCALHOST}'):
+    if is_localhost(host):
         return '127.0.0.1'
     try:
         return str(ipaddress.ip_address(name.strip('[]').partition('%')[0]))
@@ -67,6 +67,12 @@ def literal(host: str) -> str | None:
         return socket.inet_ntoa(socket.inet_aton(name))
     except (OSError, ValueError):
         return None
+
+
+def is_localhost(host: str) -> bool:
+    """Return whether a host is named `localhost`, which resolvers know."""
+    name = host.rstrip('.').lower()
+    return name == _LOCALHOST or name.endswith(f'.{_LOCALHOST}')
 
 
 def is_loopback(host: str) -> bool:

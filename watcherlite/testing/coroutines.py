@@ -1,7 +1,9 @@
 """The context of an action for coroutines, and their execution in a test."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Collection, Coroutine, Hashable
+from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
 from watcherlite.execution import loop_resources
@@ -36,6 +38,9 @@ class FakeCoroutineContext:
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         return loop_resources.keep(key, make)
+
+    def service(self, name: str) -> AbstractAsyncContextManager[None]:
+        return contextlib.nullcontext()
 
 
 def call_hook(context: FakeContext, plugin: Any, name: str, *arguments: Any) -> Any:

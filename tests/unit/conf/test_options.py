@@ -15,6 +15,7 @@ WORKER = {
     'workers': 1,
     'max_parallel': 8,
     'max_coroutines': 1000,
+    'max_per_service': 200,
     'max_probes': 64,
     'max_probes_per_cluster': 16,
     'max_probes_per_project': 32,

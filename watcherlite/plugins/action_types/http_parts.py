@@ -5,17 +5,15 @@ import os
 import re
 import urllib.parse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.destinations import Destinations
-from watcherlite.plugins.base import ActionContext, ResourceContext
+from watcherlite.plugins import http_messages
+from watcherlite.plugins.base import ResourceContext, RunningAction
 from watcherlite.plugins.redaction import redact_url
-
-if TYPE_CHECKING:
-    from watcherlite.plugins import http_exchange
 
 IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
 METHODS = (*sorted(IDEMPOTENT), 'PATCH', 'POST')
@@ -84,22 +82,19 @@ def settings(
     group: str,
     destinations: Destinations,
     connect_timeout: float = DEFAULT_CONNECT_TIMEOUT,
-) -> 'http_exchange.Settings':
+) -> http_messages.Settings:
     """Return the settings for requests from the values of `OPTIONS`.
 
     :param group: of the options, for messages
     :param destinations: the allowed destinations
     :raises ConfigurationError: the file of authorities cannot be read
     """
-    # Slow to import and not needed without HTTP.
-    from watcherlite.plugins import http_exchange
-
     ca_file = options.ca_file
     if ca_file and not os.access(ca_file, os.R_OK):
         raise exceptions.ConfigurationError(
             f'[{group}] ca_file = {ca_file} cannot be read'
         )
-    return http_exchange.Settings(
+    return http_messages.Settings(
         connect_timeout,
         options.max_response_size,
         destinations,
@@ -109,7 +104,7 @@ def settings(
 
 
 def headers(
-    context: ActionContext | ResourceContext,
+    context: RunningAction | ResourceContext,
     call: Mapping[str, Any],
     *given: Mapping[str, str],
     key_header: str = KEY_HEADER,

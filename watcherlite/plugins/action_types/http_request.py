@@ -4,7 +4,7 @@ import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import tenacity
 from oslo_config import cfg
@@ -14,10 +14,13 @@ from watcherlite.domain.outcomes import Done, Failed
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
 from watcherlite.plugins.capture import storable_json, storable_text
+from watcherlite.plugins.http_messages import (
+    Answer,
+    ExchangeFailed,
+    HttpRequestMessage,
+    Settings,
+)
 from watcherlite.plugins.redaction import redact_url, secret_header, without_userinfo
-
-if TYPE_CHECKING:
-    from watcherlite.plugins import http_exchange
 
 LOG = logging.getLogger(__name__)
 
@@ -125,14 +128,14 @@ class HttpRequest(base.ActionType):
     def is_checkable(self, inputs: Mapping[str, Any]) -> bool:
         return 'unless' in inputs
 
-    def is_applied(self, context: base.ActionContext) -> bool:
+    async def is_applied(self, context: base.CoroutineContext) -> bool:
         """Return whether `unless` is satisfied.
 
         :raises ServerSilent: it is unknown, so that the action must not run again
         """
-        return self._satisfied_status(context) is not None
+        return await self._satisfied_status(context) is not None
 
-    def pre_condition(self, context: base.ActionContext) -> None:
+    async def pre_condition(self, context: base.CoroutineContext) -> None:
         """Skip the action if `unless` is satisfied.
 
         A server that does not respond satisfies nothing.
@@ -140,7 +143,7 @@ class HttpRequest(base.ActionType):
         if 'unless' not in context.inputs:
             return
         try:
-            status = self._satisfied_status(context)
+            status = await self._satisfied_status(context)
         except ServerSilent as error:
             LOG.info('Action %s is to be executed: %s', context.uuid, error)
             return
@@ -148,13 +151,13 @@ class HttpRequest(base.ActionType):
             url = redact_url(context.inputs['unless']['url'])
             raise exceptions.ActionSkipException(f'{url} already answers {status}')
 
-    def execute(self, context: base.ActionContext) -> Done | Failed:
+    async def execute(self, context: base.CoroutineContext) -> Done | Failed:
         # Slow to import and not needed by plans without HTTP.
-        from watcherlite.plugins import http_exchange
+        from watcherlite.plugins import http_client
 
         inputs = context.inputs
         method, url = inputs['method'], redact_url(inputs['url'])
-        request = http_exchange.HttpRequestMessage(
+        request = HttpRequestMessage(
             method,
             inputs['url'],
             http_parts.headers(context, inputs, inputs.get('headers', {})),
@@ -167,11 +170,11 @@ class HttpRequest(base.ActionType):
         budget = _budget(context)
         started = time.monotonic()
 
-        def once() -> http_exchange.Answer:
+        async def once() -> Answer:
             left = max(0.001, budget - (time.monotonic() - started))
             try:
-                answer = http_exchange.exchange(context, request, settings, left)
-            except http_exchange.ExchangeFailed as error:
+                answer = await http_client.exchange(context, request, settings, left)
+            except ExchangeFailed as error:
                 context.log(f'{method} {url}: {error}')
                 raise
             context.log(
@@ -179,10 +182,10 @@ class HttpRequest(base.ActionType):
             )
             return answer
 
-        retrying = self._retrying(context, budget, again, http_exchange.ExchangeFailed)
+        retrying = self._retrying(context, budget, again)
         try:
-            answer = retrying(once)
-        except http_exchange.ExchangeFailed as error:
+            answer: Answer = await retrying(once)
+        except ExchangeFailed as error:
             return Failed(f'{method} {url}: {error}')
         outputs = _outputs(answer)
         outputs['tries'] = retrying.statistics['attempt_number']
@@ -193,32 +196,27 @@ class HttpRequest(base.ActionType):
         return Failed(reason, outputs=outputs)
 
     def _retrying(
-        self,
-        context: base.ActionContext,
-        budget: float,
-        again: frozenset[int],
-        failure: type['http_exchange.ExchangeFailed'],
-    ) -> tenacity.Retrying:
+        self, context: base.CoroutineContext, budget: float, again: frozenset[int]
+    ) -> tenacity.AsyncRetrying:
         """Return the retry loop for temporary failures."""
         idempotent = self.is_idempotent(context.inputs)
 
         def is_temporary(error: BaseException) -> bool:
             # A request that may have been executed must not be repeated.
             return (
-                isinstance(error, failure)
+                isinstance(error, ExchangeFailed)
                 and not error.lasting
                 and (not error.sent or idempotent)
             )
 
         tries = context.inputs.get('retries', DEFAULT_RETRIES) + 1
-        return tenacity.Retrying(
+        return tenacity.AsyncRetrying(
             sleep=context.sleep,
             stop=tenacity.stop_any(
                 tenacity.stop_after_attempt(tries), tenacity.stop_before_delay(budget)
             ),
-            wait=tenacity.wait_exponential_jitter(
-                initial=FIRST_WAIT, max=LONGEST_WAIT, jitter=JITTER
-            ),
+            wait=tenacity.wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
+            + tenacity.wait_random(0, JITTER),
             retry=tenacity.retry_any(
                 tenacity.retry_if_exception(is_temporary),
                 tenacity.retry_if_result(lambda answer: answer.status in again),
@@ -227,23 +225,21 @@ class HttpRequest(base.ActionType):
             retry_error_callback=lambda state: _last(state).result(),
         )
 
-    def _satisfied_status(self, context: base.ActionContext) -> int | None:
+    async def _satisfied_status(self, context: base.CoroutineContext) -> int | None:
         """Return the status of the response to `unless`, if it is satisfied.
 
         :raises ServerSilent: there was no response
         """
         # See execute
-        from watcherlite.plugins import http_exchange
+        from watcherlite.plugins import http_client
 
         unless = context.inputs['unless']
-        request = http_exchange.HttpRequestMessage(
-            'GET', unless['url'], unless.get('headers', {})
-        )
+        request = HttpRequestMessage('GET', unless['url'], unless.get('headers', {}))
         try:
-            answer = http_exchange.exchange(
+            answer = await http_client.exchange(
                 context, request, self._settings(context.inputs), _budget(context)
             )
-        except http_exchange.ExchangeFailed as error:
+        except ExchangeFailed as error:
             raise ServerSilent(
                 f'{redact_url(unless["url"])} does not respond: {error}'
             ) from None
@@ -254,19 +250,19 @@ class HttpRequest(base.ActionType):
         default = RETRY_STATUSES if self.is_idempotent(inputs) else ()
         return frozenset(inputs.get('retry_statuses', default))
 
-    def _settings(self, inputs: Mapping[str, Any]) -> 'http_exchange.Settings':
+    def _settings(self, inputs: Mapping[str, Any]) -> Settings:
         timeout = inputs.get('connect_timeout', http_parts.DEFAULT_CONNECT_TIMEOUT)
         return http_parts.settings(self.options, _GROUP, self.destinations, timeout)
 
 
-def _budget(context: base.ActionContext) -> float:
+def _budget(context: base.RunningAction) -> float:
     """Return the seconds that the request may take, including retries."""
     budget = float(context.inputs.get('timeout', http_parts.DEFAULT_TIMEOUT))
     left = context.remaining()
     return budget if left is None else min(budget, left)
 
 
-def _outputs(answer: 'http_exchange.Answer') -> dict[str, Any]:
+def _outputs(answer: Answer) -> dict[str, Any]:
     kept = [(n, v) for n, v in answer.headers.items() if not secret_header(n)]
     headers = {
         storable_text(name): storable_text(value[:_MAX_HEADER_LENGTH])
