@@ -62,6 +62,18 @@ class TestActions(base.TestCase):
         self.assertIn('the compute service is not available', result.status_message)
         self.assertLess(clock.monotonic() - start, 300)
 
+    def test_the_token_of_a_delayed_step_is_available_to_cancel(self):
+        calls, context = Calls(False, True), FakeContext({})
+        migrate = Migrate()
+        migrate.clouds = calls
+        started = migrate.execute(context).token
+        delayed = migrate.poll(context, started).token
+
+        self.assertNotEqual(started, delayed)
+        self.assertEqual(
+            ['started'] * 2, [delays.inner_token(t) for t in (started, delayed)]
+        )
+
     def test_delays_grow_up_to_a_limit(self):
         context = FakeContext({})
         token, found = None, []

@@ -31,8 +31,12 @@ UNSETTLED = frozenset(
 )
 #: The steps of tokens.
 CONFIRMING, ENDED = 'confirming', 'ended'
-#: Seconds until nova has recorded the cause of a failure.
+#: Seconds between two requests for the cause of a failure, which nova records later
+#: than the end of the task, and the maximum number of requests.
 CAUSE_DELAY = 1.0
+CAUSE_TRIES = 10
+#: The key of a token with the number of these requests.
+TRIES = 'tries'
 
 _RESIZING = frozenset(
     {'resize_prep', 'resize_migrating', 'resize_migrated', 'resize_finish'}
@@ -103,7 +107,10 @@ class ServerAction(CloudAction['Server']):
         if token[STEP] != ENDED:
             # The cause is recorded a moment after the end.
             return self.wait(token, ENDED, CAUSE_DELAY)
-        return Failed(self._failure(context, server, token[GOAL]))
+        events, tries = self._recorded_events(context, server), token.get(TRIES, 1)
+        if tries < CAUSE_TRIES and any(event.result is None for event in events):
+            return self.wait({**token, TRIES: tries + 1}, ENDED, CAUSE_DELAY)
+        return Failed(self._failure(server, token[GOAL], events))
 
     def on_missing(self, goal: Goal) -> Outcome:
         return Failed(missing(goal[SERVER]))
@@ -112,37 +119,36 @@ class ServerAction(CloudAction['Server']):
         """Return the message for a server that has not reached the goal."""
         raise NotImplementedError
 
-    def _failure(
-        self, context: base.ActionContext, server: 'Server', goal: Goal
-    ) -> str:
+    def _failure(self, server: 'Server', goal: Goal, events: Sequence[Any]) -> str:
+        """Return the message of a failure, with the text of nova if there is one."""
+        texts = [event.details for event in events if event.result == 'Error']
+        if server.status == ERROR and server.fault:
+            texts.insert(0, server.fault.get('message'))
+        cause = next(filter(None, texts), None)
         text = self.describe_failure(server, goal)
-        cause = (server.fault or {}).get('message') if server.status == ERROR else None
-        try:
-            cause = cause or self._recorded_cause(context, server)
-        except exceptions.WatcherliteError as error:
-            # It adds to a failure that is certain.
-            LOG.info('The cause of a failure cannot be read: %s', error)
-        if not cause:
+        if cause is None:
             return f'{text}; see the log of nova-compute'
         return f'{text}: {errors.clean(cause)}'
 
-    def _recorded_cause(
+    def _recorded_events(
         self, context: base.ActionContext, server: 'Server'
-    ) -> str | None:
-        """Return the text that nova has recorded for the last task."""
+    ) -> Sequence[Any]:
+        """Return the events that nova has recorded for the last task."""
         compute = self.connect(context).compute
-        with errors.translated(COMPUTE, f'Instance {server.id}'):
-            # The newest is first.
-            recent = next(iter(compute.server_actions(server.id)), None)
-            if recent is None or recent.action not in self.nova_actions:
-                return None
-            found = compute.get_server_action(recent.request_id, server.id)
-        details = [
-            event.details
-            for event in found.events or ()
-            if event.result == 'Error' and event.details
-        ]
-        return details[0] if details else None
+        try:
+            with errors.translated(COMPUTE, f'Instance {server.id}'):
+                # The newest is first.
+                recent = next(iter(compute.server_actions(server.id)), None)
+                if recent is None or recent.action not in self.nova_actions:
+                    return ()
+                found = compute.get_server_action(recent.request_id, server.id)
+        except exceptions.ServiceUnavailable:
+            raise
+        except exceptions.WatcherliteError as error:
+            # The text adds to a failure that is certain.
+            LOG.info('The cause of a failure cannot be read: %s', error)
+            return ()
+        return found.events or ()
 
 
 class ResizedAction(ServerAction):

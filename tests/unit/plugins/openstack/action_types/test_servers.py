@@ -161,20 +161,26 @@ class TestServerActions(base.TestCase):
                 expected = Done({'status': 'DELETED'})
             self.assertEqual(expected, outcome)
 
-    def test_a_failed_task_names_its_recorded_cause(self):
+    def failing_cloud(self, *events):
+        """Return a cloud whose migrations fail with these (result, details)."""
         cloud = cloud_with()
         cloud.failure = True
-        event = types.SimpleNamespace
         cloud.nova_actions = [
             types.SimpleNamespace(
                 action='live-migration',
                 request_id='req-1',
                 events=[
-                    event(result='Success', details=None),
-                    event(result='Error', details='No valid host was found.'),
+                    types.SimpleNamespace(result=result, details=details)
+                    for result, details in events
                 ],
             )
         ]
+        return cloud
+
+    def test_a_failed_task_names_its_recorded_cause(self):
+        cloud = self.failing_cloud(
+            ('Success', None), ('Error', 'No valid host was found.')
+        )
 
         outcome = run(Migrate, LIVE, cloud)
 
@@ -185,6 +191,37 @@ class TestServerActions(base.TestCase):
             ),
             outcome,
         )
+
+    def test_a_cause_that_is_not_recorded_yet_is_awaited_for_a_time(self):
+        for recorded_after, expected in (
+            (3, ': out of memory'),
+            (99, '; see the log of nova-compute'),
+        ):
+            cloud = self.failing_cloud((None, None))
+            reads, event = [], cloud.nova_actions[0].events[0]
+
+            class Recording(Migrate):
+                def _recorded_events(
+                    self, *args, reads=reads, event=event, after=recorded_after
+                ):
+                    reads.append(1)
+                    if len(reads) == after:
+                        event.result, event.details = 'Error', 'out of memory'
+                    return super()._recorded_events(*args)
+
+            outcome = run(Recording, LIVE, cloud)
+
+            self.assertTrue(outcome.reason.endswith(expected), outcome.reason)
+            self.assertEqual(min(recorded_after, 10), len(reads))
+
+    def test_a_cause_that_may_not_be_read_leaves_the_failure_as_it_is(self):
+        cloud = self.failing_cloud(('Error', 'secret'))
+        cloud.faults = {7: (from_service(403), False)}
+
+        outcome = run(Migrate, LIVE, cloud)
+
+        self.assertEqual('server_actions', cloud.calls[6])
+        self.assertIn('see the log of nova-compute', outcome.reason)
 
     def test_a_server_in_error_names_its_fault(self):
         cloud = cloud_with()
@@ -268,6 +305,9 @@ class TestMigrate(base.TestCase):
         cloud.migrations = [[], [item(id='early')], [item(id='running')]]
         worker, pauses = Worker(Migrate, LIVE, cloud), []
         token = worker.plugin().execute(worker.context).token
+        # nova is not available for a moment.
+        cloud.faults = {len(cloud.calls) + 1: (from_service(503), False)}
+        token = worker.plugin().poll(worker.context, token).token
         self.patch(Migrate, 'sleep', lambda self, seconds: pauses.append(seconds))
 
         worker.plugin().cancel(worker.context, token)
