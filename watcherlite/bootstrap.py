@@ -20,6 +20,7 @@ from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.commands import Receipt
 from watcherlite.domain.events import Event
+from watcherlite.engine import credential_reconciler
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.audits import goal_sync
 from watcherlite.engine.audits.operations import AuditOperations
@@ -34,6 +35,7 @@ from watcherlite.engine.clusters.projection.cluster_projection import ClusterPro
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.services import ClusterServices as ClusterParts
 from watcherlite.engine.clusters.stack_profile import StackBackend
+from watcherlite.engine.credential_reconciler import CredentialReconciler
 from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.engine.stacks.model import StackModel
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
@@ -51,6 +53,7 @@ from watcherlite.messaging.settings import NotificationDestination
 from watcherlite.notifications.relay import Relay
 from watcherlite.plugins import loader
 from watcherlite.plugins.openstack.connections import Clouds
+from watcherlite.plugins.openstack.delegation import Delegations
 
 LOG = logging.getLogger(__name__)
 
@@ -67,6 +70,7 @@ class Runtime:
     :ivar stacks: the operations on stacks
     :ivar reading: the queries for stacks
     :ivar clusters: the operations on clusters, nodes, policies and receivers
+    :ivar delegations: the credentials of users for the cloud
     :ivar worker: None in a process that executes no actions
 
     :param plugins: from `load_plugins`; None: they are loaded
@@ -128,6 +132,9 @@ class Runtime:
             functools.partial(settings.destinations, conf),
         )
         self.clusters = ClusterOperations(self._cluster_parts, self.clock, self.plans)
+        self.plugins.clouds.read_credential = self.store.find_credential
+        self.delegations = Delegations(self.store, self.plugins.clouds, self.clock)
+        self.credentials: CredentialReconciler | None = None
         self.settings = settings.execution_settings(
             conf, lanes[0] if lanes else APPLIER
         )
@@ -170,6 +177,7 @@ class Runtime:
         )
         worker.add_listener(self._wake_relay)
         reconciler = self._make_reconciler(worker) if ENGINE in self._lanes else None
+        credentials = self._make_credential_reconciler(worker)
         worker.start()
         # Only now, because `stop` stops them.
         self.worker, self.relay = worker, relay
@@ -177,6 +185,9 @@ class Runtime:
         if reconciler is not None:
             reconciler.start()
             self.reconciler = reconciler
+        if credentials is not None:
+            credentials.start()
+            self.credentials = credentials
         self.bus.start(
             self._lanes, lambda lane, message: self._handle(message), self._handle
         )
@@ -224,6 +235,18 @@ class Runtime:
         worker.add_listener(reconciler.on_stored)
         return reconciler
 
+    def _make_credential_reconciler(
+        self, worker: Worker
+    ) -> CredentialReconciler | None:
+        """Return the reconciler of an engine with a cloud; else None."""
+        if ENGINE not in self._lanes or not self.plugins.clouds.is_configured:
+            return None
+        reconciler = CredentialReconciler(
+            self.store, self.delegations.revoke_unused, self.clock, worker.record.uuid
+        )
+        worker.add_listener(reconciler.on_stored)
+        return reconciler
+
     def stop(self, drain: float | None = None) -> bool:
         """Drain the worker, and stop and close all parts.
 
@@ -236,10 +259,13 @@ class Runtime:
             ended = self.worker.stop(seconds)
         if self.reconciler is not None:
             self.reconciler.stop()
+        if self.credentials is not None:
+            self.credentials.stop()
         if self.relay is not None:
             self.relay.stop(CLOSING)
         self.bus.close(CLOSING)
         self.clock.stop()
+        self.plugins.clouds.close()
         self.store.close()
         return ended
 
@@ -280,7 +306,7 @@ class Runtime:
                 worker.uuid,
             )
             self.store.end_lease(worker.uuid)
-            for role in (Relay.ROLE, ROLE):
+            for role in (Relay.ROLE, ROLE, credential_reconciler.ROLE):
                 self.store.release_role(role, worker.uuid)
         return len(dead)
 

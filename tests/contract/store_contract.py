@@ -6,6 +6,7 @@ from tests.contract.store_audits import StoreAuditsContract
 from tests.contract.store_claims import StoreClaimsContract
 from tests.contract.store_cluster_purging import StoreClusterPurgingContract
 from tests.contract.store_clusters import StoreClustersContract
+from tests.contract.store_credentials import StoreCredentialsContract
 from tests.contract.store_events import StoreEventsContract
 from tests.contract.store_finding import StoreFindingContract
 from tests.contract.store_graph import StoreGraphContract
@@ -49,6 +50,7 @@ class StoreContract(
     StoreRequestsContract,
     StoreSecretsContract,
     StoreSessionsContract,
+    StoreCredentialsContract,
     StoreActionLogsContract,
     StoreMachineContract,
 ):

@@ -83,7 +83,7 @@ SIDEWAYS = pairs(
     (
         'db.api',
         'db.clusters db.query db.locking db.projects db.request_keys db.audits '
-        'db.stacks db.sessions db.action_logs db.requests',
+        'db.stacks db.sessions db.action_logs db.requests db.credentials',
         'part of the store interface',
     ),
     ('db.clusters', 'db.query', 'clusters are listed with queries'),
@@ -218,6 +218,7 @@ LARGE_FOLDERS = {
     'watcherlite/plugins/openstack/resources': 'a module for each kind of object',
     'watcherlite/execution': 'the core: each module is one concept of it',
     'watcherlite/conf': 'one module for each option group',
+    'watcherlite/api': 'what all mounts share: each module is one concept of it',
 }
 
 #: Third-party package -> prefixes of the modules that may import it.

@@ -254,8 +254,10 @@ class Keystone:
             user_id=environ.get('HTTP_X_USER_ID'),
             user_name=environ.get('HTTP_X_USER_NAME'),
             project_id=environ.get('HTTP_X_PROJECT_ID'),
-            roles=_lower(environ.get('HTTP_X_ROLES', '').split(',')),
+            roles=_lower(_names(environ.get('HTTP_X_ROLES', ''))),
             system_scope=environ.get('HTTP_OPENSTACK_SYSTEM_SCOPE'),
+            role_names=_names(environ.get('HTTP_X_ROLES', '')),
+            token=environ.get('HTTP_X_AUTH_TOKEN'),
         )
         return self._application(environ, start_response)
 
@@ -319,6 +321,10 @@ def _is_here(url: str) -> bool:
         return is_loopback(parse.urlsplit(url).hostname or '')
     except ValueError:
         return False
+
+
+def _names(header: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in header.split(',') if name.strip())
 
 
 def _lower(roles: Iterable[str]) -> frozenset[str]:

@@ -155,6 +155,7 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         plugins=runtime.plugins,
         clock=runtime.clock,
         notifications=payload_settings(runtime.conf),
+        delegations=runtime.delegations,
         max_limit=group.max_limit,
         max_event_streams=group.threads // 2 if streams is None else streams,
     )

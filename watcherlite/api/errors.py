@@ -49,9 +49,12 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.StoreConflict, 503),  # another transaction won; a retry helps
     (exceptions.SchemaMismatch, 503),  # an upgrade is in progress
     (TooManyPasswords, 503),
+    (exceptions.ServiceUnavailable, 503),  # keystone cannot delegate authority
     (MemoryError, 503),  # resources may be free at the next attempt
 )
 
+#: Exceptions with these statuses whose messages are shown.
+_OWN_TEXTS = (TooManyStreams, TooManyPasswords, exceptions.ServiceUnavailable)
 #: Messages that replace those of exceptions, which are only logged.
 _TEXTS = {
     500: 'Internal server error. See the log of the API{request}.',
@@ -240,7 +243,7 @@ def _fault_of(
     headers = {}
     if status == 503:
         headers['Retry-After'] = str(getattr(error, 'retry_after', RETRY_AFTER))
-    if status in _TEXTS and not isinstance(error, (TooManyStreams, TooManyPasswords)):
+    if status in _TEXTS and not isinstance(error, _OWN_TEXTS):
         request = f' under the request id {request_id}' if request_id else ''
         text = _NO_MEMORY if isinstance(error, MemoryError) else _TEXTS[status]
         return ErrorResponse(status, text.format(request=request), headers, kind, True)

@@ -41,6 +41,8 @@ class Caller:
     """The authenticated caller of a request.
 
     :param roles: the roles, in lower case
+    :param role_names: the roles, as keystone spells them
+    :param token: of keystone, by which authority can be delegated
     :param in_all_projects: authenticated without a project (noauth, http_basic): a
         member of all projects
     """
@@ -51,6 +53,8 @@ class Caller:
     roles: frozenset[str] = frozenset()
     system_scope: str | None = None
     in_all_projects: bool = False
+    role_names: tuple[str, ...] = ()
+    token: str | None = dataclasses.field(default=None, repr=False)
 
     def is_in_project(self, project: str) -> bool:
         """Return whether the caller is authenticated for a project."""

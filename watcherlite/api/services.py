@@ -13,6 +13,7 @@ from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.plugins.loader import Plugins
+from watcherlite.plugins.openstack.delegation import Delegations
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Services:
     :param clusters: the operations on clusters, nodes and related objects
     :param plugins: for descriptions and schemas
     :param notifications: the settings with which notifications are shown
+    :param delegations: the credentials of users for the cloud; None: there are none
     :param max_limit: maximum number of rows of a page
     :param max_event_streams: maximum number of open event streams in this process
     :param streams: the open event streams
@@ -43,4 +45,5 @@ class Services:
     notifications: NotificationSettings
     max_limit: int = 1000
     max_event_streams: int = 5
+    delegations: Delegations | None = None
     streams: EventStreams = dataclasses.field(default_factory=EventStreams)

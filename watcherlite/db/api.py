@@ -23,6 +23,7 @@ from typing import Any, Protocol
 from watcherlite.db.action_logs import ActionLogStore
 from watcherlite.db.audits import AuditStore, AuditTransaction
 from watcherlite.db.clusters import ClusterStore, ClusterTransaction
+from watcherlite.db.credentials import CredentialStore, CredentialTransaction
 from watcherlite.db.locking import LockTransaction
 from watcherlite.db.projects import ProjectTransaction
 from watcherlite.db.query import ListStore
@@ -111,6 +112,7 @@ class Transaction(
     LockTransaction,
     RequestKeyTransaction,
     RequestTransaction,
+    CredentialTransaction,
     Protocol,
 ):
     """A transaction; all its changes are committed together.
@@ -291,6 +293,7 @@ class Store(
     RequestKeyStore,
     RequestStore,
     SessionStore,
+    CredentialStore,
     ActionLogStore,
     Protocol,
 ):

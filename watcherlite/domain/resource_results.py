@@ -125,6 +125,8 @@ class Batch:
     :param pause: seconds to wait after the previous step, if any
     :param timeout: seconds for the step; None: the remaining time of the enclosing
         stack
+    :param region: of the cloud, for the resources of a new stack; None: that of the
+        enclosing stack
     """
 
     template: Mapping[str, Any]
@@ -133,6 +135,7 @@ class Batch:
     environment: Mapping[str, Any] | None = None
     pause: int = 0
     timeout: int | None = None
+    region: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

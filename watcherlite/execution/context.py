@@ -15,6 +15,7 @@ from oslo_context import context
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.db.credentials import AUTHORITY
 from watcherlite.domain.actions import REPORTS, Action
 from watcherlite.domain.creators import Creator, of_context
 from watcherlite.execution.action_logs import AttemptLog, LogSink
@@ -141,6 +142,11 @@ class Context:
     @property
     def creator(self) -> Creator:
         return of_context(self._creator_context)
+
+    @property
+    def authority(self) -> str | None:
+        found: str | None = self._creator_context.get(AUTHORITY)
+        return found
 
     def now(self) -> datetime.datetime:
         return self._clock.now()

@@ -106,6 +106,14 @@ class RunningAction(Protocol):
     def creator(self) -> Creator:
         """Return the creator of the plan of the action."""
 
+    @property
+    def authority(self) -> str | None:
+        """Return the authority of the user who requested the action.
+
+        For `Clouds.connection_for`. None for actions of plans: they have the authority
+        of this service.
+        """
+
     def fence(self) -> None:
         """Raise LeaseLost if the lease of this worker has expired.
 
@@ -243,7 +251,7 @@ class Clouds(Protocol):
     ) -> 'Connection':
         """Return a connection with the authority of a user.
 
-        :param credential: `ResourceContext.credential`
+        :param credential: `ResourceContext.credential`, or `ActionContext.authority`
         :raises Forbidden: there is no such authority
         """
 
@@ -593,6 +601,7 @@ class ResourceContext(Protocol):
     :cvar tenant: the project of the stack
     :cvar credential: the authority of its user, for `Clouds.connection_for`; None:
         there is none
+    :cvar region: of the cloud, for the same; None: that of the configuration
     :cvar resource_uuid: constant; a replacement has the same name and another uuid
     :cvar physical_name: a unique name: stack, resource, and a short id
     :cvar physical_id: as returned by the handler; None before
@@ -611,6 +620,7 @@ class ResourceContext(Protocol):
     attempt: int
     tenant: str
     credential: str | None
+    region: str | None
     stack_name: str
     stack_uuid: str
     resource_name: str

@@ -119,7 +119,7 @@ class Plugins:
         candidates: Iterable[_Candidate],
         conf: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
-        clouds: base.Clouds | None = None,
+        clouds: Clouds | None = None,
     ) -> None:
         self.clouds = clouds or Clouds(OpenStackSettings())
         self._all = list(candidates)
@@ -144,7 +144,7 @@ class Plugins:
         planners: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
-        clouds: base.Clouds | None = None,
+        clouds: Clouds | None = None,
     ) -> 'Plugins':
         """Return plugins from classes, for tests.
 
@@ -325,7 +325,7 @@ def load(
     namespaces: Iterable[str] = base.NAMESPACES,
     options: cfg.ConfigOpts | None = None,
     destinations: Callable[[], Destinations] = Destinations,
-    clouds: base.Clouds | None = None,
+    clouds: Clouds | None = None,
 ) -> Plugins:
     """Return the plugins of some namespaces; a broken one raises nothing.
 

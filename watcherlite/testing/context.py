@@ -49,6 +49,7 @@ class FakeContext:
     :param signals: created by `at_checkpoint` and `after_seconds`
     :param timeout: seconds until the action times out; None: never
     :param creator: of its plan; by default one with all authority
+    :param authority: of the user who requested it
     :param paused: called with True when the action is suspended, False when it resumes
     :ivar checkpoints: number of calls of `checkpoint`
     :ivar lease_lost: set it to have `fence` and `checkpoint` raise LeaseLost
@@ -74,6 +75,7 @@ class FakeContext:
         tenant: str | None = None,
         cause: str = states.RPC_REQUEST,
         creator: Creator = LOCAL,
+        authority: str | None = None,
     ) -> None:
         self.uuid = uuid
         self.name = name
@@ -83,6 +85,7 @@ class FakeContext:
         self.tenant = tenant
         self.cause = cause
         self.creator = creator
+        self.authority = authority
         self.attempt = attempt
         self.inputs: Mapping[str, Any] = dict(inputs or {})
         self.data: Mapping[str, Any] = dict(data or {})

@@ -55,9 +55,7 @@ class ApiFixture(fixture.GabbiFixture):
         self.configure(configuration)
         for (group, option), value in self.options.items():
             configuration.set_override(option, value, group)
-        self.runtime = bootstrap.Runtime(
-            configuration, lanes=self.lanes, store=MemoryStore()
-        )
+        self.runtime = self.make_runtime(configuration, MemoryStore())
         self.runtime.sync()
         self.prepare()
         if self.lanes:
@@ -72,6 +70,12 @@ class ApiFixture(fixture.GabbiFixture):
 
     def configure(self, configuration: conf.Configuration) -> None:
         """Set options that depend on `self.directory`."""
+
+    def make_runtime(
+        self, configuration: conf.Configuration, store: MemoryStore
+    ) -> bootstrap.Runtime:
+        """Return the process that serves the API."""
+        return bootstrap.Runtime(configuration, lanes=self.lanes, store=store)
 
     def prepare(self) -> None:
         """Store the initial data in `self.runtime`."""

@@ -23,6 +23,7 @@ from tests.factories import (
     make_event,
     make_goal,
     make_template,
+    new_uuid,
     store_actions,
     store_plan,
 )
@@ -32,6 +33,7 @@ from watcherlite import exceptions
 from watcherlite.conf.secrets import BYTES, Keys
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Store, Transaction
+from watcherlite.db.credentials import TRUST, Credential
 from watcherlite.db.query import Query
 from watcherlite.db.requests import RecordedRequest, RequestQuery
 from watcherlite.db.sessions import UserSession
@@ -57,6 +59,7 @@ HARMLESS = {
     'action_plans': ('creator', 'global_efficacy', 'efficacy_indicators', 'fault'),
     'audits': ('creator',),
     'request_keys': ('created',),
+    'credentials': ('roles',),
     'actions': ('parents',),
     'events': ('type',),
     'workers': ('lanes',),
@@ -131,6 +134,10 @@ class EncryptionTests(StackCase):
         read_clusters = self.store_cluster_secrets()
         session = UserSession('d' * 64, UNNAMED, NOW, NOW)
         self.store.insert_session(session)
+        credential = Credential(
+            new_uuid(), TRUST, 'u', 'p', (), CANARY, CANARY, created_at=NOW
+        )
+        self.store.insert_credential(credential)
         entry = LogEntry(1, 1, 'log', f'password={CANARY}', NOW)
         self.store.insert_log_entries([entry])
         request = RecordedRequest(

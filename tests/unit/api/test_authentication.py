@@ -317,6 +317,7 @@ class TestKeystone(AuthenticationCase):
             'HTTP_X_PROJECT_ID': 'p1',
             'HTTP_X_ROLES': 'Member, reader',
             'HTTP_OPENSTACK_SYSTEM_SCOPE': 'all',
+            'HTTP_X_AUTH_TOKEN': 't0k3n',
         }
 
         ask(
@@ -326,9 +327,20 @@ class TestKeystone(AuthenticationCase):
         )
 
         self.assertEqual(
-            [Caller('u1', 'alice', 'p1', frozenset({'member', 'reader'}), 'all')],
+            [
+                Caller(
+                    'u1',
+                    'alice',
+                    'p1',
+                    frozenset({'member', 'reader'}),
+                    'all',
+                    role_names=('Member', 'reader'),
+                    token='t0k3n',
+                )
+            ],
             self.endpoint.callers,
         )
+        self.assertNotIn('t0k3n', repr(self.endpoint.callers))
 
     def test_401_of_keystonemiddleware_is_reformatted_and_keeps_challenge(self):
         closed = []

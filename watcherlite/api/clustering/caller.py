@@ -1,8 +1,13 @@
 """The caller of a request: the context of operations, and the policy rules."""
 
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+
 from watcherlite import exceptions
+from watcherlite.api import authority
 from watcherlite.api.operation import Request
-from watcherlite.domain.clusters import Owner
+from watcherlite.domain.clusters import Cluster, Node, Owner
 from watcherlite.engine.clusters.requests.values import RequestContext
 
 #: The project of callers authenticated without projects.
@@ -34,6 +39,33 @@ def _context(request: Request, tenant: str, everywhere: bool) -> RequestContext:
         request.initiator,
         wait=bool(request.query.get('wait')),
     )
+
+
+@contextlib.contextmanager
+def creating_context(request: Request) -> Iterator[RequestContext]:
+    """Return the context of a request that creates an object, in a `with` block.
+
+    The object gets the authority of the caller; see `authority.new_owner`.
+    """
+    with authority.new_owner(request) as delegate:
+        yield dataclasses.replace(context_of(request), delegate=delegate)
+
+
+def authorized(
+    request: Request, by: RequestContext, found: Cluster | Node, renews: bool = False
+) -> RequestContext:
+    """Return a context with the authority for an object.
+
+    The nodes of a cluster have that of the cluster.
+
+    :param renews: see `authority.with_authority`
+    """
+    if isinstance(found, Node) and found.cluster_id is not None:
+        return by
+    context = authority.with_authority(
+        request, by.context, found.uuid, found.owner.tenant, renews
+    )
+    return dataclasses.replace(by, context=context)
 
 
 def admin_context(request: Request) -> RequestContext | None:

@@ -41,6 +41,7 @@ ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
         'bindings',
         'receivers',
         'sessions',
+        'credentials',
         'requests',
     )
 }

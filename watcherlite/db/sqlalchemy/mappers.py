@@ -5,6 +5,7 @@ from typing import Any
 
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import Worker
+from watcherlite.db.credentials import Credential
 from watcherlite.db.request_keys import RequestKey
 from watcherlite.db.requests import RecordedRequest
 from watcherlite.db.sessions import UserSession
@@ -29,6 +30,7 @@ from watcherlite.db.sqlalchemy.tables.clusters import (
     receivers,
 )
 from watcherlite.db.sqlalchemy.tables.coordination import (
+    credentials,
     request_keys,
     requests,
     sessions,
@@ -93,6 +95,7 @@ WORKERS = RowMapper(Worker, workers)
 REQUEST_KEYS = RowMapper(RequestKey, request_keys)
 REQUESTS = RowMapper(RecordedRequest, requests)
 SESSIONS = RowMapper(UserSession, sessions)
+CREDENTIALS = RowMapper(Credential, credentials)
 LOG_ENTRIES = RowMapper(LogEntry, action_log_entries)
 
 # USER and INDEX are reserved words of databases.

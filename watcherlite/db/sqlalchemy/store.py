@@ -20,6 +20,7 @@ from watcherlite.db.sqlalchemy.statements.action_queries import SqlActionStore
 from watcherlite.db.sqlalchemy.statements.audits import SqlAuditStore
 from watcherlite.db.sqlalchemy.statements.chain_commit import ChainCommits
 from watcherlite.db.sqlalchemy.statements.clusters import SqlClusterStore
+from watcherlite.db.sqlalchemy.statements.credentials import SqlCredentialStore
 from watcherlite.db.sqlalchemy.statements.events import SqlEventStore
 from watcherlite.db.sqlalchemy.statements.plans import SqlPlanStore
 from watcherlite.db.sqlalchemy.statements.request_keys import SqlRequestKeyStore
@@ -52,6 +53,7 @@ class SqlStore(
     SqlRequestKeyStore,
     SqlRequestStore,
     SqlSessionStore,
+    SqlCredentialStore,
     SqlActionLogStore,
 ):
     """Implementation of `db.api.Store` on PostgreSQL, MariaDB, MySQL or SQLite.

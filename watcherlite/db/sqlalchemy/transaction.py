@@ -4,6 +4,7 @@ from watcherlite.db.sqlalchemy.statements.actions import ActionStatements
 from watcherlite.db.sqlalchemy.statements.audits import AuditStatements
 from watcherlite.db.sqlalchemy.statements.claims import ClaimStatements
 from watcherlite.db.sqlalchemy.statements.clusters import ClusterStatements
+from watcherlite.db.sqlalchemy.statements.credentials import CredentialStatements
 from watcherlite.db.sqlalchemy.statements.dependents import DependentStatements
 from watcherlite.db.sqlalchemy.statements.events import EventStatements
 from watcherlite.db.sqlalchemy.statements.locks import LockStatements
@@ -27,5 +28,6 @@ class SqlTransaction(
     ProjectStatements,
     RequestKeyStatements,
     RequestStatements,
+    CredentialStatements,
 ):
     """Implementation of `db.api.Transaction` on PostgreSQL, and base of the others."""

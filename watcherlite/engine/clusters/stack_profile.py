@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
+from watcherlite.db.credentials import AUTHORITY
 from watcherlite.domain.resource_results import (
     Property,
     Ready,
@@ -88,7 +89,9 @@ class StackProfile(ResourceHandler):
     def create(self, context: ResourceContext) -> Result:
         try:
             stack = self._stacks.operations.create(
-                self._stack_request(context, _name(context)), context.tenant
+                self._stack_request(context, _name(context)),
+                context.tenant,
+                context={AUTHORITY: context.credential} if context.credential else {},
             )
         except exceptions.StackExists:
             # The stack was created before the loss of a worker.

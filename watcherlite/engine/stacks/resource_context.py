@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from watcherlite.clock import UTC
+from watcherlite.db.credentials import AUTHORITY, REGION
 from watcherlite.domain.stacks import NewResource, NewStack
 
 #: Maximum length of a physical name, that of the strictest services.
@@ -31,6 +32,9 @@ class HandlerAction(Protocol):
     @property
     def deadline(self) -> datetime.datetime | None: ...
 
+    @property
+    def authority(self) -> str | None: ...
+
     def checkpoint(self) -> None: ...
 
     def fence(self) -> None: ...
@@ -50,6 +54,7 @@ class DryRunAction:
     uuid = ''
     attempt = 0
     deadline: datetime.datetime | None = None
+    authority: str | None = None
 
     def checkpoint(self) -> None:
         """Return: it is never cancelled."""
@@ -96,6 +101,7 @@ class HandlerContext:
     dependencies: Mapping[str, Mapping[str, Any]] = dataclasses.field(
         default_factory=dict
     )
+    region: str | None = None
 
     def __post_init__(self) -> None:
         self.uuid = self.action.uuid
@@ -149,6 +155,9 @@ def build_handler_context(
         files=files,
         action=action,
         dependencies=dependencies or {},
+        # A signal, or a plan, has no authority of a user.
+        credential=action.authority or stack.context.get(AUTHORITY),
+        region=stack.context.get(REGION),
     )
 
 

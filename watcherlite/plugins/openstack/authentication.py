@@ -2,11 +2,15 @@
 
 import functools
 import threading
+from collections.abc import Callable
 from typing import Any, cast
 
 import requests
-from keystoneauth1 import loading
+from keystoneauth1 import access, adapter, loading, token_endpoint
+from keystoneauth1 import exceptions as keystone_exceptions
 from keystoneauth1 import plugin as keystone_plugin
+from keystoneauth1 import session as keystone_session
+from keystoneauth1.identity import v3
 from openstack import config as openstack_config
 from openstack import connection
 from openstack.config import cloud_region
@@ -40,6 +44,28 @@ _SCOPE = frozenset(
 _WITH_PASSWORD = frozenset({'password', 'v3password'})
 
 
+class TrustedUser(v3.Password):
+    """The authority of a user by a trust, which may be renewed meanwhile."""
+
+    renewed: Callable[[], Credential | None]
+
+    def get_auth_ref(
+        self, session: keystone_session.Session, **arguments: Any
+    ) -> access.AccessInfoV3:
+        try:
+            return super().get_auth_ref(session, **arguments)
+        except (
+            keystone_exceptions.Unauthorized,
+            keystone_exceptions.Forbidden,
+            keystone_exceptions.NotFound,
+        ):
+            credential = self.renewed()
+            if credential is None or credential.external_id == self.trust_id:
+                raise
+            self.trust_id = credential.external_id
+            return super().get_auth_ref(session, **arguments)
+
+
 class Identities:
     """Creates connections, which share the HTTP connections of the process.
 
@@ -61,10 +87,15 @@ class Identities:
             load_envvars=False,
         )
 
-    def plugin(self, credential: Credential | None) -> keystone_plugin.BaseAuthPlugin:
+    def plugin(
+        self,
+        credential: Credential | None,
+        renewed: Callable[[], Credential | None] | None = None,
+    ) -> keystone_plugin.BaseAuthPlugin:
         """Return the plugin that requests tokens, for use in all regions.
 
         :param credential: None: the service's own authority
+        :param renewed: returns the newest credential of the owner
         """
         region = self._region(None)
         auth_type = str(region.config['auth_type'])
@@ -90,7 +121,34 @@ class Identities:
                 'use the trusts of users; set it to password'
             )
         unscoped = {key: value for key, value in auth.items() if key not in _SCOPE}
-        return _load('v3password', {**unscoped, 'trust_id': credential.external_id})
+        plugin = _load('v3password', {**unscoped, 'trust_id': credential.external_id})
+        if renewed is not None:
+            # Its loader has no other way to make a subclass.
+            plugin.__class__ = TrustedUser
+            cast('TrustedUser', plugin).renewed = renewed
+        return plugin
+
+    def client(self, plugin: keystone_plugin.BaseAuthPlugin) -> adapter.Adapter:
+        """Return a client of keystone that authenticates by a plugin."""
+        return self._client(self._identity_url(), plugin)
+
+    def user_client(self, token: str) -> adapter.Adapter:
+        """Return a client of keystone with the token of a user."""
+        url = self._identity_url()
+        return self._client(url, token_endpoint.Token(url, token))
+
+    def _client(
+        self, url: str, plugin: keystone_plugin.BaseAuthPlugin
+    ) -> adapter.Adapter:
+        verify, cert = self._region(None).get_requests_verify_args()
+        session = Session(
+            self._settings, session=self._http, auth=plugin, verify=verify, cert=cert
+        )
+        return adapter.Adapter(session, endpoint_override=url)
+
+    def _identity_url(self) -> str:
+        url = str(self._region(None).config['auth']['auth_url']).rstrip('/')
+        return url if url.endswith('/v3') else f'{url}/v3'
 
     def connect(
         self, plugin: keystone_plugin.BaseAuthPlugin, region: str | None

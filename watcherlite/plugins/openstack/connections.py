@@ -1,16 +1,19 @@
 """Connections to OpenStack, reused per credential and region."""
 
 import collections
+import functools
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
-from watcherlite.db.credentials import Credential
+from watcherlite.db.credentials import Credential, owner_of
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
+
+    from watcherlite.plugins.openstack.authentication import Identities
 
 EXTRA = 'watcherlite[openstack]'
 NOT_CONFIGURED = (
@@ -20,8 +23,9 @@ NOT_CONFIGURED = (
 NOT_INSTALLED = f'OpenStack requires openstacksdk: pip install "{EXTRA}"'
 NO_CREDENTIAL = (
     'There is no authority of a user for this work: it was requested without a '
-    'keystone token. Request it with [api] auth_strategy = keystone, or set '
-    '[openstack] allow_service_authority to use that of the service'
+    'keystone token, or the authority was revoked. Repeat the request with a token '
+    '([api] auth_strategy = keystone), or set [openstack] allow_service_authority to '
+    'use the authority of the service'
 )
 
 
@@ -33,7 +37,7 @@ class Clouds:
     a credential from the database.
 
     :param settings: of `[openstack]`
-    :param read_credential: returns the credential of a uuid; None: it does not exist
+    :param read_credential: returns the newest credential of an owner; None: it has none
     """
 
     def __init__(
@@ -44,11 +48,11 @@ class Clouds:
         self._settings = settings
         self.read_credential = read_credential
         self._lock = threading.RLock()
-        self._identities: Any = None
-        #: uuid of the credential, '' for the service -> (plugin, region -> connection)
-        self._users: collections.OrderedDict[
-            str, tuple[Any, dict[str | None, Connection]]
-        ] = collections.OrderedDict()
+        self._identities: Identities | None = None
+        #: reference, '' for the service -> (plugin, region -> connection)
+        self._users: collections.OrderedDict[str, tuple[Any, dict[str | None, Any]]] = (
+            collections.OrderedDict()
+        )
 
     @property
     def is_configured(self) -> bool:
@@ -69,23 +73,34 @@ class Clouds:
     ) -> 'Connection':
         """Return a connection with the authority of a user.
 
-        :param credential: a stored one, or its uuid; None: there is none, and the
-            authority of the service is used if `allow_service_authority` is true
-        :raises Forbidden: there is no credential, or it does not exist any more
+        :param credential: the reference of a context, see `db.credentials`, or a
+            credential; None: there is none. Without one the authority of the service
+            is used if `allow_service_authority` is true
+        :raises Forbidden: there is no credential
         :raises ConfigurationError, Invalid: see `service_connection`
         """
-        if credential is None:
-            if not self._settings.allow_service_authority:
-                raise exceptions.Forbidden(NO_CREDENTIAL)
-            return self.service_connection(region)
         if isinstance(credential, Credential):
             return self._connection(credential.uuid, credential, region)
-        return self._connection(credential, None, region)
+        if credential is not None:
+            with self._lock:
+                connection = self._cached(credential, region)
+            if connection is not None:
+                return connection
+            # Without the lock: the database may be slow.
+            found = self._read(credential)
+            if found is not None:
+                return self._connection(credential, found, region)
+        if not self._settings.allow_service_authority:
+            raise exceptions.Forbidden(NO_CREDENTIAL)
+        return self.service_connection(region)
 
-    def forget(self, credential_uuid: str) -> None:
-        """Discard the connections of a credential, which was revoked."""
+    def identities(self) -> 'Identities':
+        """Return the source of connections, which imports openstacksdk.
+
+        :raises ConfigurationError: see `service_connection`
+        """
         with self._lock:
-            self._users.pop(credential_uuid, None)
+            return self._opened()
 
     def close(self) -> None:
         """Discard all connections, and close those that are not in use."""
@@ -98,13 +113,6 @@ class Clouds:
     def _connection(
         self, key: str, credential: Credential | None, region: str | None
     ) -> 'Connection':
-        with self._lock:
-            connection = self._cached(key, region)
-            if connection is not None:
-                return connection
-        if key and credential is None:
-            # Without the lock: the database may be slow.
-            credential = self._read(key)
         with self._lock:
             connection = self._cached(key, region)
             if connection is None:
@@ -122,7 +130,10 @@ class Clouds:
         self, key: str, credential: Credential | None, region: str | None
     ) -> 'Connection':
         identities = self._opened()
-        user = self._users.get(key) or (identities.plugin(credential), {})
+        user = self._users.get(key) or (
+            identities.plugin(credential, functools.partial(self._read, key)),
+            {},
+        )
         connection: Connection = identities.connect(user[0], region)
         # The names of regions come from users.
         if len(user[1]) >= self._settings.max_connections:
@@ -134,7 +145,7 @@ class Clouds:
             self._users.popitem(last=False)
         return connection
 
-    def _opened(self) -> Any:
+    def _opened(self) -> 'Identities':
         if self._identities is None:
             if not self._settings.is_configured:
                 raise exceptions.ConfigurationError(NOT_CONFIGURED)
@@ -146,12 +157,18 @@ class Clouds:
             self._identities = authentication.Identities(self._settings)
         return self._identities
 
-    def _read(self, uuid: str) -> Credential:
+    def _read(self, reference: str) -> Credential | None:
         read = self.read_credential
-        credential = read(uuid) if read is not None else None
-        if credential is None:
-            raise exceptions.Forbidden(
-                f'The credential {uuid} does not exist any more; the user must repeat '
-                'the request, for example update the stack'
-            )
-        return credential
+        return read(owner_of(reference)) if read is not None else None
+
+
+def region_names(connection: Any) -> set[str]:
+    """Authenticate a connection, and return the regions of its service catalog."""
+    session = connection.session
+    catalog = session.auth.get_access(session).service_catalog.catalog
+    names = {
+        endpoint.get('region_id') or endpoint.get('region')
+        for service in catalog
+        for endpoint in service['endpoints']
+    }
+    return {name for name in names if name}

@@ -15,6 +15,8 @@ _QUOTA = re.compile(
     r'quota|limit ?exceeded|overlimit|exceeds allowed|maximum number', re.IGNORECASE
 )
 _URLS = re.compile(r'\s*(?:for url: )?https?://\S+', re.IGNORECASE)
+#: Appended by keystoneauth.
+_SUFFIXES = re.compile(r'\s*\((?:HTTP \d+|Request-ID: [^)]*)\)')
 _TOKENS_PATH = '/auth/tokens'
 _UNAVAILABLE = frozenset({401, 408, 429, 502, 503, 504})
 
@@ -125,5 +127,6 @@ def _unavailable(
 
 def clean(text: str) -> str:
     """Return the text of a service in one line, without URLs and credentials."""
-    line = masking.mask_text(_URLS.sub('', ' '.join(text.split()))).rstrip(' .')
+    line = _SUFFIXES.sub('', _URLS.sub('', ' '.join(text.split())))
+    line = masking.mask_text(line).rstrip(' .')
     return line if len(line) <= DETAIL_LENGTH else f'{line[: DETAIL_LENGTH - 1]}…'

@@ -6,12 +6,15 @@ from typing import Any, ClassVar
 
 from watcherlite.domain.resource_results import Batch, Member, Property
 from watcherlite.domain.templates import document
-from watcherlite.plugins.base import NestedContext, NestedHandler
+from watcherlite.exceptions import Invalid, ServiceUnavailable
+from watcherlite.plugins.base import CloudClient, NestedContext, NestedHandler
+from watcherlite.plugins.openstack.connections import region_names
+from watcherlite.plugins.openstack.errors import translated
 
 PLACE = 'properties.template'
 
 
-class NestedStack(NestedHandler):
+class NestedStack(CloudClient, NestedHandler):
     """Create a stack from a template given as a property.
 
     It is replaced as a whole only if it is marked as unhealthy itself. Files referenced
@@ -38,6 +41,18 @@ class NestedStack(NestedHandler):
             'stack.',
             updatable=True,
         ),
+        'context': Property(
+            {
+                'type': 'object',
+                'properties': {
+                    'region_name': {'type': 'string', 'minLength': 1, 'maxLength': 255}
+                },
+                'required': ['region_name'],
+                'additionalProperties': False,
+            },
+            'The region of OpenStack in which the resources of the stack are, and '
+            'those of the stacks in it: `{region_name: RegionTwo}`.',
+        ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'stack_name': 'The name of the stack.',
@@ -57,13 +72,35 @@ class NestedStack(NestedHandler):
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch]:
         timeout = context.properties.get('timeout')
+        remote = context.properties.get('context')
+        region = None if remote is None else str(remote['region_name'])
+        # A validation has no action, and does not wait for services.
+        if region is not None and not members and context.uuid:
+            self._check_region(context, region)
         return (
             Batch(
                 _parse(context.properties['template']),
                 dict(context.properties['parameters']),
                 timeout=None if timeout is None else timeout * 60,
+                region=region,
             ),
         )
+
+    def _check_region(self, context: NestedContext, region: str) -> None:
+        """Raise Invalid for a region that is not in the service catalog."""
+        connection = self.clouds.connection_for(context.credential, region)
+        try:
+            with translated('identity', f'region {region}'):
+                known = region_names(connection)
+        except ServiceUnavailable:
+            # Its resources wait for their services.
+            return
+        if region not in known:
+            names = ', '.join(sorted(known))
+            raise Invalid(
+                f'Cannot establish connection to Heat endpoint at region "{region}" '
+                f'due to "The service catalog has no such region; it has {names}"'
+            )
 
     def gather(
         self,

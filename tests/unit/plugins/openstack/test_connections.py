@@ -1,10 +1,17 @@
 """Connections to OpenStack; nothing is sent before they are used."""
 
 import fixtures
+from keystoneauth1 import exceptions as keystone_exceptions
+from keystoneauth1.identity import v3
 
 from tests import base
 from watcherlite import exceptions
-from watcherlite.db.credentials import APPLICATION_CREDENTIAL, TRUST, Credential
+from watcherlite.db.credentials import (
+    APPLICATION_CREDENTIAL,
+    TRUST,
+    Credential,
+    reference_to,
+)
 from watcherlite.plugins import base as contract
 from watcherlite.plugins import loader
 from watcherlite.plugins.openstack import connections
@@ -81,16 +88,47 @@ class TestConnections(CloudsCase):
         ((_, regions),) = clouds._users.values()
         self.assertLessEqual(len(regions), 3)
 
-    def test_a_revoked_credential_is_read_again(self):
-        credentials = {'c1': trust()}
-        clouds = self.clouds(credentials.get)
-        clouds.connection_for('c1')
+    def test_the_newest_credential_of_the_owner_is_read(self):
+        read = []
+        clouds = self.clouds(lambda owner: read.append(owner) or trust())
 
-        del credentials['c1']
-        clouds.forget('c1')
-        error = self.assertRaises(exceptions.Forbidden, clouds.connection_for, 'c1')
+        old = clouds.connection_for(reference_to('stack', 'c1'))
+        new = clouds.connection_for(reference_to('stack', 'c2'))
+        clouds.connection_for(reference_to('stack', 'c2'), 'elsewhere')
+        clouds.connection_for('stack')
 
-        self.assertIn('credential c1 does not exist any more', str(error))
+        self.assertIsNot(old, new)
+        self.assertEqual({'stack'}, set(read))
+
+
+class TestRenewal(CloudsCase):
+    """A trust that is gone is replaced by the newest one of its owner."""
+
+    def setUp(self):
+        super().setUp()
+        self.newest = trust(external_id='old')
+        self.tried = []
+        clouds = self.clouds(lambda owner: self.newest)
+        self.plugin = clouds.connection_for('stack').session.auth
+        self.useFixture(
+            fixtures.MockPatchObject(v3.Password, 'get_auth_ref', self.authenticate)
+        )
+
+    def authenticate(self, session):
+        self.tried.append(self.plugin.trust_id)
+        if self.plugin.trust_id == 'old':
+            raise keystone_exceptions.NotFound('gone')
+        return 'token'
+
+    def test_a_renewed_trust_is_used_by_existing_connections(self):
+        self.newest = trust(external_id='new')
+
+        self.assertEqual('token', self.plugin.get_auth_ref(None))
+        self.assertEqual(['old', 'new'], self.tried)
+
+    def test_without_a_newer_one_keystone_has_the_last_word(self):
+        self.assertRaises(keystone_exceptions.NotFound, self.plugin.get_auth_ref, None)
+        self.assertEqual(['old'], self.tried)
 
 
 class TestAuthority(CloudsCase):
@@ -136,9 +174,15 @@ class TestAuthority(CloudsCase):
         error = self.assertRaises(
             exceptions.Forbidden, self.clouds().connection_for, None
         )
+        lost = self.assertRaises(
+            exceptions.Forbidden,
+            self.clouds(lambda owner: None).connection_for,
+            'stack',
+        )
         allowed = self.clouds(allow_service_authority=True)
 
-        self.assertEqual(connections.NO_CREDENTIAL, str(error))
+        for refusal in (error, lost):
+            self.assertEqual(connections.NO_CREDENTIAL, str(refusal))
         self.assertIs(allowed.service_connection(), allowed.connection_for(None))
 
 

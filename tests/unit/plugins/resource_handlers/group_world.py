@@ -29,6 +29,7 @@ class Context:
     resource_uuid: str = 'resource-uuid'
     physical_name: str = 'around-group-1'
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    credential: str | None = 'ann'
 
     def now(self) -> datetime.datetime:
         return self.time

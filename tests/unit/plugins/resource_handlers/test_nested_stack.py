@@ -51,3 +51,71 @@ class NestedStackTest(base.TestCase):
         self.assertTrue(error.problems[0].startswith('properties.template:'))
         # The template is not known yet.
         self.assertIsNone(NestedStack().validate({'template': None}))
+
+
+class Clouds:
+    """The clouds, and the connection to them, of a user with one region."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.failure = failure
+        self.asked: list[tuple[str | None, str | None]] = []
+        self.session = self.auth = self.service_catalog = self
+        self.catalog = [
+            {'endpoints': [{'region_id': 'RegionOne'}, {'region': 'RegionOne'}]},
+            {'endpoints': []},
+        ]
+
+    def connection_for(self, credential: str | None, region: str | None) -> Any:
+        self.asked.append((credential, region))
+        return self
+
+    def get_access(self, session: Any) -> Any:
+        if self.failure is not None:
+            raise self.failure
+        return self
+
+
+class RegionTest(base.TestCase):
+    """The region of the resources of the stack."""
+
+    def expand(self, region: str, clouds: Clouds, **context: Any) -> Any:
+        handler = NestedStack()
+        handler.clouds = clouds
+        wanted = {'template': TEXT, 'context': {'region_name': region}}
+        fitted = properties.fit(NestedStack, wanted)
+        return handler.expand(Context(fitted, **context), [])
+
+    def test_the_region_is_that_of_the_new_stack(self) -> None:
+        clouds = Clouds()
+
+        found = self.expand('RegionOne', clouds)
+
+        self.assertEqual((Batch(DOCUMENT, region='RegionOne'),), found)
+        self.assertEqual([('ann', 'RegionOne')], clouds.asked)
+
+    def test_an_unknown_region_is_rejected_with_those_that_exist(self) -> None:
+        error = self.assertRaises(exceptions.Invalid, self.expand, 'two', Clouds())
+
+        self.assertEqual(
+            'Cannot establish connection to Heat endpoint at region "two" due to "The '
+            'service catalog has no such region; it has RegionOne"',
+            str(error),
+        )
+
+    def test_a_validation_and_an_unavailable_keystone_do_not_check_it(self) -> None:
+        clouds = Clouds(exceptions.ServiceUnavailable('keystone'))
+
+        for context in ({'uuid': ''}, {}):
+            (batch,) = self.expand('two', clouds, **context)
+            self.assertEqual('two', batch.region)
+        self.assertEqual(1, len(clouds.asked))
+
+    def test_another_region_replaces_the_stack(self) -> None:
+        before, after = (
+            properties.fit(
+                NestedStack, {'template': TEXT, 'context': {'region_name': name}}
+            )
+            for name in ('one', 'two')
+        )
+
+        self.assertEqual('replace', NestedStack().decide(before, after, False))

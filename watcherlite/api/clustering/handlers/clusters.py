@@ -107,9 +107,8 @@ def create(request: Request) -> Response:
     """Create a cluster."""
     asked = dict(request.body['cluster'])
     new = ClusterRequest(profile=asked.pop('profile_id'), **asked)
-    done = responses.scheduled_operations(request).create(
-        new, caller.context_of(request)
-    )
+    with caller.creating_context(request) as by:
+        done = responses.scheduled_operations(request).create(new, by)
     return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
@@ -131,6 +130,7 @@ def show(request: Request) -> Response:
 def update(request: Request) -> Response:
     """Update a cluster."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
+    by = caller.authorized(request, by, found, renews=True)
     done = responses.scheduled_operations(request).update(
         found.uuid, by, request.body['cluster']
     )
@@ -148,6 +148,7 @@ def update(request: Request) -> Response:
 def delete(request: Request) -> Response:
     """Delete a cluster and its nodes."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
+    by = caller.authorized(request, by, found)
     forced = responses.is_forced(request)
     done = responses.scheduled_operations(request).delete(found.uuid, by, force=forced)
     return responses.respond_deletion(request, done)
@@ -251,6 +252,7 @@ def run_action(request: Request) -> Response:
         not queued
     """
     found, by = lookup.find(request, Cluster, request.path['cluster'])
+    by = caller.authorized(request, by, found)
     ((name, given),) = request.body.items()
     if name == COMPLETE:
         responses.check_not_scheduled(request, name)
@@ -277,6 +279,7 @@ def run_action(request: Request) -> Response:
 def operate(request: Request) -> Response:
     """Perform an operation of the profile on nodes of a cluster."""
     found, by = lookup.find(request, Cluster, request.path['cluster'])
+    by = caller.authorized(request, by, found)
     ((name, given),) = request.body.items()
     given = given or {}
     done = responses.scheduled_operations(request).operate(

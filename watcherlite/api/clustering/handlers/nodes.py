@@ -106,9 +106,8 @@ def create(request: Request) -> Response:
         cluster=asked.pop('cluster_id', None) or None,
         **asked,
     )
-    done = responses.scheduled_operations(request).nodes.create(
-        new, caller.context_of(request)
-    )
+    with caller.creating_context(request) as by:
+        done = responses.scheduled_operations(request).nodes.create(new, by)
     return responses.respond_accepted_with(request, done, _body(request, done.row))
 
 
@@ -167,6 +166,7 @@ def show(request: Request) -> Response:
 def update(request: Request) -> Response:
     """Update a node."""
     found, by = lookup.find(request, Node, request.path['node'])
+    by = caller.authorized(request, by, found, renews=True)
     done = responses.scheduled_operations(request).nodes.update(
         found.uuid, by, request.body['node']
     )
@@ -184,6 +184,7 @@ def update(request: Request) -> Response:
 def delete(request: Request) -> Response:
     """Delete a node."""
     found, by = lookup.find(request, Node, request.path['node'])
+    by = caller.authorized(request, by, found)
     forced = responses.is_forced(request)
     nodes = responses.scheduled_operations(request).nodes
     done = nodes.delete(found.uuid, by, force=forced)
@@ -223,6 +224,7 @@ def run_action(request: Request) -> Response:
         request is not queued
     """
     found, by = lookup.find(request, Node, request.path['node'])
+    by = caller.authorized(request, by, found)
     ((name, given),) = request.body.items()
     given = given or {}
     nodes = responses.scheduled_operations(request).nodes
@@ -249,6 +251,7 @@ def run_action(request: Request) -> Response:
 def operate(request: Request) -> Response:
     """Perform an operation of the profile on a node."""
     found, by = lookup.find(request, Node, request.path['node'])
+    by = caller.authorized(request, by, found)
     ((name, given),) = request.body.items()
     done = responses.scheduled_operations(request).nodes.operate(
         found.uuid, by, name, given

@@ -122,7 +122,8 @@ def create(request: Request) -> Response:
     new = ReceiverRequest(cluster=asked.pop('cluster_id', None), **asked)
     base = f'{request.mount_url}/v1'
     receivers = request.services.clusters.receivers
-    made = receivers.create(new, caller.context_of(request), base)
+    with caller.creating_context(request) as by:
+        made = receivers.create(new, by, base)
     headers = links.location(request, 'receivers', made.receiver.uuid)
     return _respond(request, made, 201, headers)
 

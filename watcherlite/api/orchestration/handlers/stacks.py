@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from watcherlite import exceptions
-from watcherlite.api import links, timestamps
+from watcherlite.api import authority, links, timestamps
 from watcherlite.api.operation import NULL, Request, Response, RouteTable
 from watcherlite.api.orchestration import pages, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
@@ -245,9 +245,14 @@ def create(request: Request) -> Response:
     :raises StackExists: the name is in use
     """
     new = stack_requests.new_stack(request, request.body['stack_name'])
-    stack = request.services.stacks.create(
-        new, request.path['tenant'], request.caller.user_name, request.context
-    )
+    with authority.new_owner(request) as delegate:
+        stack = request.services.stacks.create(
+            new,
+            request.path['tenant'],
+            request.caller.user_name,
+            request.context,
+            delegate,
+        )
     return _created(request, stack)
 
 
@@ -325,7 +330,8 @@ def update_existing(request: Request) -> Response:
 
 def _update(request: Request, existing: bool) -> Response:
     stack, new = _change(request, existing)
-    request.services.stacks.update(stack.uuid, stack.tenant, new, request.context)
+    context = authority.stack_context(request, stack, renews=True)
+    request.services.stacks.update(stack.uuid, stack.tenant, new, context)
     return _ACCEPTED
 
 
@@ -372,7 +378,8 @@ def _change(request: Request, existing: bool) -> tuple[Stack, StackRequest]:
 def delete(request: Request) -> Response:
     """Delete a stack."""
     stack = stack_requests.get_stack(request)
-    request.services.stacks.delete(stack.uuid, stack.tenant, request.context)
+    context = authority.stack_context(request, stack)
+    request.services.stacks.delete(stack.uuid, stack.tenant, context)
     return Response(status=204)
 
 
@@ -427,12 +434,13 @@ def run_action(request: Request) -> Response:
     stack = stack_requests.get_stack(request)
     ((name, arguments),) = request.body.items()
     operations = request.services.stacks
+    context = authority.stack_context(request, stack)
     if name in _CANCELLED:
-        operations.cancel(stack.uuid, stack.tenant, _CANCELLED[name], request.context)
+        operations.cancel(stack.uuid, stack.tenant, _CANCELLED[name], context)
     else:
         level = (arguments or {}).get('level') if name == 'lock' else None
         operations.start_operation(
-            stack.uuid, stack.tenant, _DONE[name], level, request.context
+            stack.uuid, stack.tenant, _DONE[name], level, context
         )
     return NULL
 

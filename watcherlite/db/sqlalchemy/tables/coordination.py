@@ -1,4 +1,4 @@
-"""The tables of workers, roles, locks, locked projects, requests and sessions."""
+"""The tables of workers, roles, locks, projects, requests, sessions, credentials."""
 
 import sqlalchemy as sa
 
@@ -66,6 +66,23 @@ sessions = table(
     column('expires_at', types.TIME),
     sa.UniqueConstraint('digest'),
     sa.Index('ix_sessions_expires_at', 'expires_at'),
+)
+# Of the credentials of an owner the newest one is used.
+credentials = table(
+    'credentials',
+    counter(),
+    column('uuid', types.UUID),
+    column('kind', types.WORD),
+    column('user_id', types.NAME),
+    column('project_id', types.NAME),
+    column('roles', types.JsonTuple()),
+    column('external_id', types.EncryptedText()),
+    sa.Column('secret', types.EncryptedText()),
+    sa.Column('owner', types.UUID),
+    column('created_at', types.TIME),
+    sa.UniqueConstraint('uuid'),
+    sa.Index('ix_credentials_owner', 'owner', 'id'),
+    counted=True,
 )
 workers = table(
     'workers',

@@ -45,6 +45,8 @@ def node_context(
         data=node.kept.get(HANDLER_DATA) or {},
         files={},
         action=action,
+        # Health checks and scheduled actions have no authority of a user.
+        credential=action.authority or around.uuid,
     )
 
 

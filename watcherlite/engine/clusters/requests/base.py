@@ -144,11 +144,19 @@ class ClusterOperationBase:
             unique_names.check_available(tx, kind, name, tenant, uuid)
 
     @retry_on_conflict
-    def insert_object(self, kind: type[Spec], row: NewObject[Spec]) -> Spec:
-        """Insert an object; raises BadRequest if its name is in use."""
+    def insert_object(
+        self, kind: type[Spec], row: NewObject[Spec], credential: str | None = None
+    ) -> Spec:
+        """Insert an object; raises BadRequest if its name is in use.
+
+        :param credential: uuid of the credential that becomes its own
+        """
         with self.store.transaction() as tx:
             self.check_unique(tx, kind, row.name, row.owner.tenant)
-            return tx.insert_object(row)
+            stored = tx.insert_object(row)
+            if credential is not None:
+                tx.assign_credential(credential, stored.uuid)
+            return stored
 
     @retry_on_conflict
     def update_object(

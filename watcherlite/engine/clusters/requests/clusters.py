@@ -117,7 +117,8 @@ class ClusterOperations(TargetOperations[Cluster]):
             config=_parse_config(new.config),
             init_at=self.clock.now(),
         )
-        return self._insert(cluster, by)
+        by, credential = by.delegated(cluster.uuid)
+        return self._insert(cluster, by, credential)
 
     def _sizes(self, new: ClusterRequest) -> capacity.Sizes:
         most = self.limits.nodes
@@ -141,13 +142,17 @@ class ClusterOperations(TargetOperations[Cluster]):
             )
 
     @retry_on_conflict
-    def _insert(self, cluster: NewCluster, by: RequestContext) -> Accepted[Cluster]:
+    def _insert(
+        self, cluster: NewCluster, by: RequestContext, credential: str | None
+    ) -> Accepted[Cluster]:
         request = ActionRequest(action_types.CLUSTER_CREATE, by)
         tenant = cluster.owner.tenant
         with self.store.transaction() as tx:
             self.check_unique(tx, Cluster, cluster.name, tenant)
             self._check_quota(tx, tenant)
             stored = tx.insert_object(cluster)
+            if credential is not None:
+                tx.assign_credential(credential, stored.uuid)
             action = self.insert_action(
                 tx, request, stored, stored, {}, self.clock.now()
             )

@@ -54,19 +54,25 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
             status_reason='Initializing',
             init_at=self.clock.now(),
         )
-        request = ActionRequest(action_types.NODE_CREATE, by)
-        cluster = None
+        cluster, credential = None, None
         if new.cluster:
             cluster = self.resolve_reference(Cluster, new.cluster, by)
             if profile.type != self.parts.profile(cluster.profile_id).type:
                 raise exceptions.BadRequest(
                     'Node and cluster have different profile type, operation aborted.'
                 )
-        return self._insert(cluster, node, request)
+        else:
+            by, credential = by.delegated(node.uuid)
+        request = ActionRequest(action_types.NODE_CREATE, by)
+        return self._insert(cluster, node, request, credential)
 
     @retry_on_conflict
     def _insert(
-        self, found: Cluster | None, node: NewNode, request: ActionRequest
+        self,
+        found: Cluster | None,
+        node: NewNode,
+        request: ActionRequest,
+        credential: str | None,
     ) -> Accepted[Node]:
         row, now = None, self.clock.now()
         with self.store.transaction() as tx:
@@ -83,6 +89,8 @@ class NodeOperations(NodeAdoption, TargetOperations[Node]):
             if row is not None:
                 tx.save_clusters([row.evolve(next_index=row.next_index + 1)])
             stored = tx.insert_object(node)
+            if credential is not None:
+                tx.assign_credential(credential, stored.uuid)
             action = self.insert_action(tx, request, stored, row, {}, now)
         self.announce(action)
         return Accepted(action.uuid, stored)

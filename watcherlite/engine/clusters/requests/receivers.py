@@ -6,6 +6,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
+from watcherlite.db.credentials import AUTHORITY
 from watcherlite.domain import bearer_tokens, events
 from watcherlite.domain.clusters import WEBHOOK, Cluster, NewReceiver, Receiver
 from watcherlite.engine.clusters import action_types
@@ -77,7 +78,8 @@ class ReceiverOperations(ClusterOperationBase):
             created_at=self.clock.now(),
             token_digest=bearer_tokens.digest_of(token),
         )
-        return IssuedReceiver(self.insert_object(Receiver, receiver), token)
+        _, credential = by.delegated(uuid)
+        return IssuedReceiver(self.insert_object(Receiver, receiver, credential), token)
 
     def _validated_cluster(self, new: ReceiverRequest, by: RequestContext) -> Cluster:
         """Validate the type and the action of a request; return its cluster."""
@@ -170,6 +172,8 @@ class ReceiverOperations(ClusterOperationBase):
             'receiver': row.uuid,
         }
         context = {key: value for key, value in found.items() if value}
+        if self.store.find_credential(row.uuid) is not None:
+            context[AUTHORITY] = row.uuid
         by = RequestContext(row.owner, context=context, wait=wait)
         name = action_types.unique_name(f'webhook_{row.uuid[:8]}')
         request = ActionRequest(str(row.action), by, name=name)

@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import EPOCH
+from watcherlite.db.credentials import AUTHORITY, reference_to
 from watcherlite.domain.clusters import Cluster, Node, Owner, Receiver
 from watcherlite.domain.documents import json_values
 
@@ -30,6 +31,8 @@ class RequestContext:
     :param owner: of the objects that the request creates
     :param everywhere: whether it sees the objects of all projects
     :param context: stored with the requested actions; never credentials
+    :param delegate: called for a valid request that creates an object: stores the
+        authority of its user for the object; returns the uuid of the credential
     :param wait: queue the requested actions behind the running actions of their
         targets, instead of rejecting them
     """
@@ -38,11 +41,25 @@ class RequestContext:
     everywhere: bool = False
     context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     wait: bool = False
+    delegate: Callable[[], str] | None = None
 
     @property
     def tenant(self) -> str | None:
         """Return the project whose objects the request sees; None: all projects."""
         return None if self.everywhere else self.owner.tenant
+
+    def delegated(self, owner: str) -> tuple['RequestContext', str | None]:
+        """Delegate the authority of the user for a new object.
+
+        :param owner: uuid of the object
+        :returns: the context with a reference to the credential, and its uuid; None
+            without authority
+        """
+        if self.delegate is None:
+            return self, None
+        uuid = self.delegate()
+        context = {**self.context, AUTHORITY: reference_to(owner, uuid)}
+        return dataclasses.replace(self, context=context, delegate=None), uuid
 
     def within(self, tenant: str) -> 'RequestContext':
         """Return the context restricted to one project."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
+from watcherlite.db.credentials import REGION
 from watcherlite.domain.outcomes import (
     Derived,
     DerivedAction,
@@ -345,6 +346,9 @@ class NestedStackOperation:
         nested = tree.new_nested_stack(
             work.stack, row, definition.id, work.action.now()
         )
+        region = expansion.batches[0].region if expansion.batches else None
+        if region is not None:
+            nested = nested.evolve(context={**nested.context, REGION: region})
         # The definition must be valid before anything of it is created.
         resolution.build_blueprint(nested, definition)
         stored = tx.insert_stack(nested)

@@ -14,6 +14,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store, Transaction
+from watcherlite.db.credentials import AUTHORITY, reference_to
 from watcherlite.domain import bearer_tokens, commands, events
 from watcherlite.domain.actions import ENGINE, Action, NewAction
 from watcherlite.domain.events import created_event
@@ -95,16 +96,23 @@ class StackOperations:
         tenant: str,
         user: str | None = None,
         context: Mapping[str, Any] | None = None,
+        delegate: Callable[[], str] | None = None,
     ) -> Stack:
         """Store a stack as CREATE_IN_PROGRESS with the action that creates it.
 
         :param context: of the request; never credentials
+        :param delegate: called if the request is valid: stores the authority of its
+            user for the stack; returns the uuid of the credential
         :raises Invalid: the template or the parameters are invalid
         :raises StackExists: another stack of the tenant has the name
         :raises RequestLimitExceeded: the tenant has reached its quota
         """
         stack, definition = self._validated(new, tenant, user, context or {})
-        stored = self._insert(stack, definition, new)
+        credential = None if delegate is None else delegate()
+        if credential is not None:
+            reference = reference_to(stack.uuid, credential)
+            stack = stack.evolve(context={**stack.context, AUTHORITY: reference})
+        stored = self._insert(stack, definition, new, credential)
         self._announce_work()
         LOG.info('Stack %s (%s) stored', stored.uuid, stored.name)
         return stored
@@ -127,7 +135,11 @@ class StackOperations:
 
     @retry_on_conflict
     def _insert(
-        self, stack: NewStack, definition: Definition, new: StackRequest
+        self,
+        stack: NewStack,
+        definition: Definition,
+        new: StackRequest,
+        credential: str | None,
     ) -> Stack:
         now = self._clock.now()
         do = states.CREATE if new.adopt is None else states.ADOPT
@@ -144,6 +156,8 @@ class StackOperations:
             stored = tx.insert_stack(
                 stack_transitions.in_progress(empty, inputs, uuid, now)
             )
+            if credential is not None:
+                tx.assign_credential(credential, stored.uuid)
             if claim is not None:
                 wanted = claim.adopted()
                 claim.consume(tx, stored)

@@ -113,7 +113,7 @@ class CloudResource(CloudClient, ResourceHandler):
 
     def connect(self, context: ResourceContext) -> Any:
         """Return the connection for the stack."""
-        return self.clouds.connection_for(context.credential)
+        return self.clouds.connection_for(context.credential, context.region)
 
     def proxy(self, connection: Any) -> Any:
         """Return the service of the connection."""

@@ -1,0 +1,309 @@
+"""Work for a user is done with the authority of the user, by trusts of keystone."""
+
+import json
+
+import sqlalchemy as sa
+
+from tests import bounded
+from tests.cloud import api_case, case
+from watcherlite import exceptions
+from watcherlite.api import operation
+
+TEMPLATE = {
+    'heat_template_version': '2021-04-16',
+    'parameters': {'comment': {'type': 'string', 'default': ''}},
+    'resources': {
+        'key': {
+            'type': api_case.KEY_PAIR,
+            'properties': {'comment': {'get_param': 'comment'}},
+        }
+    },
+    'outputs': {'user': {'value': {'get_attr': ['key', 'user']}}},
+}
+
+
+class AuthorityCase(api_case.CloudApiCase):
+    """A user who delegates authority to the service."""
+
+    def setUp(self):
+        super().setUp()
+        self.demo = self.user(case.DEMO)
+        self.before = {trust['id'] for trust in self.trusts_of(self.demo)}
+        self.addCleanup(self.delete_trusts)
+
+    def delete_trusts(self):
+        for trust in self.new_trusts():
+            self.demo.connection.identity.delete(f'/OS-TRUST/trusts/{trust["id"]}')
+
+    def new_trusts(self):
+        return [t for t in self.trusts_of(self.demo) if t['id'] not in self.before]
+
+    def credentials(self):
+        with self.runtime.store.engine.connect() as connection:
+            return [
+                dict(row._mapping)
+                for row in connection.execute(sa.text('SELECT * FROM credentials'))
+            ]
+
+    def caller(self, *roles):
+        """Return the user as a caller with some roles."""
+        return operation.Caller(
+            user_id=self.demo.id,
+            project_id=self.demo.project,
+            token=self.demo.token,
+            role_names=roles,
+        )
+
+
+class TestStacks(AuthorityCase):
+    def path(self, *words):
+        return '/'.join(('/orchestration/v1', self.demo.project, 'stacks', *words))
+
+    def create_stack(self, name=None, status=201):
+        name = name or self.unique_name('stack')
+        body = {'stack_name': name, 'template': TEMPLATE}
+        response = self.call(self.demo, 'POST', self.path(), body)
+        self.assertEqual(status, response.status_code, response.text)
+        if status != 201:
+            return response
+        stack = response.json['stack']['id']
+        self.addCleanup(self.delete_stack, name, stack)
+        self.wait_for_stack(stack, 'CREATE_COMPLETE')
+        return stack
+
+    def delete_stack(self, name, stack):
+        row = self.runtime.store.find_stack(stack, None, True)
+        if row.deleted_at is None:
+            self.call(self.demo, 'DELETE', self.path(row.name, stack))
+            self.wait_for_stack(stack, 'DELETE_COMPLETE')
+
+    def key_pair_of(self, stack):
+        row = self.runtime.store.find_stack(stack, None, True)
+        (resource,) = self.runtime.store.list_resources([row.id])
+        return resource.physical_id
+
+    def test_a_stack_is_created_and_deleted_as_its_user(self):
+        stack = self.create_stack()
+
+        key_pair = self.key_pair_of(stack)
+        self.assertTrue(self.exists(self.demo, key_pair))
+        (trust,) = self.new_trusts()
+        self.assertEqual(
+            ({'member', 'reader'}, self.demo.project, True),
+            (
+                {role['name'] for role in trust['roles']},
+                trust['project_id'],
+                trust['impersonation'],
+            ),
+        )
+        (row,) = self.credentials()
+        self.assertEqual(stack, row['owner'])
+        self.assertTrue(row['external_id'].startswith('sealed:'))
+
+        self.delete_stack('', stack)
+
+        self.assertFalse(self.exists(self.demo, key_pair))
+        bounded.wait_until(lambda: not self.credentials())
+        self.assertEqual([], self.new_trusts())
+        for secret in (self.demo.token, trust['id']):
+            self.assertNotIn(secret, self.stored_texts())
+
+    def stored_texts(self):
+        """Return all values of the database."""
+        texts = []
+        with self.runtime.store.engine.connect() as connection:
+            for table in sa.inspect(connection).get_table_names():
+                for row in connection.execute(sa.text(f'SELECT * FROM {table}')):
+                    texts += map(str, row)
+        return '\n'.join(texts)
+
+    def test_an_update_renews_a_trust_that_is_gone(self):
+        stack = self.create_stack()
+        (old,) = self.new_trusts()
+        self.delete_trusts()
+        name = self.runtime.store.find_stack(stack, None).name
+
+        response = self.call(
+            self.demo,
+            'PUT',
+            self.path(name, stack),
+            {'template': TEMPLATE, 'parameters': {'comment': 'changed'}},
+        )
+
+        self.assertEqual(202, response.status_code, response.text)
+        self.wait_for_stack(stack, 'UPDATE_COMPLETE')
+        (new,) = self.new_trusts()
+        self.assertNotEqual(old['id'], new['id'])
+        self.runtime.delegations.revoke_unused()
+        self.assertEqual(1, len(self.credentials()))
+        self.assertEqual([new], self.new_trusts())
+
+    def test_other_roles_of_the_user_are_delegated_anew(self):
+        stack = self.create_stack()
+        (old,) = self.new_trusts()
+        delegations = self.runtime.delegations
+        caller = self.caller('reader')
+
+        kept = delegations.reference(caller, stack, self.demo.project, renews=False)
+        renewed = delegations.reference(caller, stack, self.demo.project, renews=True)
+        delegations.revoke_unused()
+
+        self.assertNotEqual(kept, renewed)
+        (new,) = self.new_trusts()
+        self.assertNotEqual(old['id'], new['id'])
+        self.assertEqual(['reader'], [role['name'] for role in new['roles']])
+
+    def test_a_refused_creation_leaves_no_trust(self):
+        stack = self.create_stack()
+        name = self.runtime.store.find_stack(stack, None).name
+
+        self.create_stack(name, status=409)
+
+        self.assertEqual(1, len(self.new_trusts()))
+        self.assertEqual(1, len(self.credentials()))
+
+    def test_a_crash_before_the_stack_is_stored_leaves_no_trust(self):
+        caller = self.caller('member')
+        delegations = self.runtime.delegations
+        delegations.delegate(caller, 'a-stack-that-was-never-stored')
+        self.assertEqual(1, len(self.new_trusts()))
+
+        delegations.revoke_unused()
+
+        self.assertEqual([], self.new_trusts())
+        self.assertEqual([], self.credentials())
+
+    def test_another_user_does_not_see_the_key_pair(self):
+        stack = self.create_stack()
+
+        self.assertFalse(self.exists(self.user(case.ADMIN), self.key_pair_of(stack)))
+
+    def test_keystone_refuses_roles_that_the_user_does_not_have(self):
+        caller = self.caller('admin')
+
+        error = self.assertRaises(
+            exceptions.Forbidden, self.runtime.delegations.delegate, caller
+        )
+
+        self.assertNotIn(self.demo.token, str(error))
+        self.assertEqual([], self.new_trusts())
+
+    def nested(self, region):
+        """Return a template with the key pair in a stack of another region."""
+        inner = {
+            'type': 'OS::Heat::Stack',
+            'properties': {
+                'template': json.dumps(TEMPLATE),
+                'context': {'region_name': region},
+            },
+        }
+        return {**TEMPLATE, 'resources': {'inner': inner}, 'outputs': {}}
+
+    def test_a_stack_may_be_in_another_region(self):
+        region = self.variables['OS_REGION_NAME']
+        name = self.unique_name('stack')
+
+        answer = self.call(
+            self.demo,
+            'POST',
+            self.path(),
+            {'stack_name': name, 'template': self.nested(region)},
+        )
+
+        self.assertEqual(201, answer.status_code, answer.text)
+        stack = answer.json['stack']['id']
+        self.addCleanup(self.delete_stack, name, stack)
+        self.wait_for_stack(stack, 'CREATE_COMPLETE')
+        nested = self.key_pair_of(stack)
+        row = self.runtime.store.find_stack(nested, None)
+        self.assertEqual(region, row.context['region'])
+        self.assertTrue(self.exists(self.demo, self.key_pair_of(nested)))
+
+    def test_an_unknown_region_is_reported_with_those_that_exist(self):
+        answer = self.call(
+            self.demo,
+            'POST',
+            self.path(),
+            {'stack_name': self.unique_name('s'), 'template': self.nested('nowhere')},
+        )
+
+        self.assertEqual(201, answer.status_code, answer.text)
+        stack = answer.json['stack']['id']
+        self.addCleanup(self.delete_stack, '', stack)
+        row = self.wait_for_stack(stack, 'CREATE_FAILED')
+        self.assertIn(
+            'Cannot establish connection to Heat endpoint at region "nowhere" due to '
+            '"The service catalog has no such region; it has RegionOne"',
+            row.state.reason,
+        )
+
+
+class TestClusters(AuthorityCase):
+    def create(self, noun, body):
+        response = self.call(self.demo, 'POST', f'/clustering/v1/{noun}s', {noun: body})
+        self.assertIn(response.status_code, (201, 202), response.text)
+        return response.json[noun]
+
+    def wait_for_cluster(self, cluster, *statuses):
+        def is_there():
+            response = self.call(
+                self.demo, 'GET', f'/clustering/v1/clusters/{cluster["id"]}'
+            )
+            found = 404 if response.status_code == 404 else None
+            status = found or response.json['cluster']['status']
+            if status == 'ERROR':
+                self.fail(response.text)
+            return status in statuses
+
+        bounded.wait_until(is_there)
+
+    def key_pairs(self, prefix):
+        return [
+            key.name
+            for key in self.demo.connection.compute.keypairs()
+            if key.name.startswith(prefix)
+        ]
+
+    def test_nodes_and_webhooks_have_the_authority_of_their_user(self):
+        name = self.unique_name('cluster')
+        profile = self.create(
+            'profile',
+            {
+                'name': name,
+                'spec': {'type': 'test.key_pair', 'version': '1.0', 'properties': {}},
+            },
+        )
+        cluster = self.create(
+            'cluster',
+            {'name': name, 'profile_id': profile['id'], 'desired_capacity': 1},
+        )
+        self.wait_for_cluster(cluster, 'ACTIVE')
+        self.assertEqual(1, len(self.key_pairs(name)))
+        receiver = self.create(
+            'receiver',
+            {
+                'name': name,
+                'type': 'webhook',
+                'cluster_id': cluster['id'],
+                'action': 'CLUSTER_SCALE_OUT',
+            },
+        )
+        self.assertEqual(
+            {cluster['id'], receiver['id']}, {c['owner'] for c in self.credentials()}
+        )
+
+        url = receiver['channel']['alarm_url'].partition('/clustering/')[2]
+        path, _, query = url.partition('?')
+        response = self.client.simulate_post(f'/clustering/{path}', query_string=query)
+        self.assertEqual(202, response.status_code, response.text)
+        bounded.wait_until(lambda: len(self.key_pairs(name)) == 2)
+        self.wait_for_cluster(cluster, 'ACTIVE')
+
+        self.call(self.demo, 'DELETE', f'/clustering/v1/receivers/{receiver["id"]}')
+        self.runtime.delegations.revoke_unused()
+        self.assertEqual([cluster['id']], [c['owner'] for c in self.credentials()])
+        self.call(self.demo, 'DELETE', f'/clustering/v1/clusters/{cluster["id"]}')
+        bounded.wait_until(lambda: not self.credentials())
+
+        self.assertEqual([], self.key_pairs(name))
+        self.assertEqual([], self.new_trusts())
