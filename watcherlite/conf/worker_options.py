@@ -39,17 +39,18 @@ _OPTS: Sequence[cfg.Opt] = (
         default=64,
         min=1,
         max=4096,
-        help='The number of concurrent checks, polls and lifecycle hooks of one '
-        'process, in addition to max_parallel: they mostly wait for servers '
-        'named by users. Raise it if many nodes are checked by slow URLs.',
+        help='The number of threads of one process for checks, polls, lifecycle hooks '
+        'and plugins that block while they wait for a service, in addition to '
+        'max_parallel. Raise it if many nodes are checked by slow URLs, or many '
+        'actions on a cloud run at a time.',
     ),
     cfg.IntOpt(
         'max_probes_per_cluster',
         default=16,
         min=1,
         max=4096,
-        help='The maximum number of these for one cluster or stack, so that a '
-        'cluster whose servers hang does not block the others.',
+        help='The maximum number of checks, polls and hooks for one cluster or stack, '
+        'so that a cluster whose servers hang does not block the others.',
     ),
     cfg.IntOpt(
         'max_probes_per_project',

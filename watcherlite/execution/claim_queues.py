@@ -63,20 +63,24 @@ class ClaimWindow:
         soon = int(TARGET_WORK / max(self._runs.value, 1e-6))
         return min(max(self._settings.max_parallel, soon), self._settings.claim_batch)
 
-    def capacity(self, busy: int, on_loop: int = 0) -> int:
+    def capacity(self, busy: int, on_loop: int = 0, blocking: int = 0) -> int:
         """Return the number of actions to claim while `busy` are in flight.
 
         It is 0 until half of a large window is free: claiming a few at a time would
         cost a statement for each few.
 
-        :param on_loop: further ones that wait for coroutines, which have their own
-            limit
+        :param on_loop: further ones that wait for coroutines
+        :param blocking: further ones whose plugins block in the wide pool; like the
+            others they have a limit of their own, and a few of them may wait for it
         """
         size = self.size
         least = 1 if size <= self._settings.max_parallel else size // 2
         if size - busy < least:
             return 0
-        return min(size - busy, max(0, self._settings.max_coroutines - on_loop))
+        settings = self._settings
+        if blocking >= 2 * settings.max_probes:
+            return 0
+        return min(size - busy, max(0, settings.max_coroutines - on_loop))
 
     def record_duration(self, seconds: float) -> None:
         """Record the duration of an execution."""
@@ -244,23 +248,26 @@ class ClaimQueues:
         with self._lock:
             return any(queue.more for queue in self._queues.values())
 
-    def has_room(self, busy: int, on_loop: int = 0) -> bool:
+    def has_room(self, busy: int, on_loop: int = 0, blocking: int = 0) -> bool:
         """Return whether to claim with these attempts in flight."""
-        return self._capacity(busy, on_loop) > 0
+        return self._capacity(busy, on_loop, blocking) > 0
 
-    def _capacity(self, busy: int, on_loop: int) -> int:
+    def _capacity(self, busy: int, on_loop: int, blocking: int) -> int:
         if self.is_closed or not self.has_more():
             return 0
-        return self.window.capacity(busy, on_loop)
+        return self.window.capacity(busy, on_loop, blocking)
 
-    def claim_requests(self, busy: int, on_loop: int = 0) -> Sequence[ClaimRequest]:
+    def claim_requests(
+        self, busy: int, on_loop: int = 0, blocking: int = 0
+    ) -> Sequence[ClaimRequest]:
         """Return the claims to make with these attempts in flight.
 
         :param busy: attempts in the action pool
         :param on_loop: attempts that wait for coroutines
+        :param blocking: attempts whose plugins block in the wide pool
         """
         with self._lock:
-            room = self._capacity(busy, on_loop)
+            room = self._capacity(busy, on_loop, blocking)
             return self.share(room) if room else ()
 
     def share(self, room: int) -> list[ClaimRequest]:

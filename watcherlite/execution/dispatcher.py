@@ -22,14 +22,21 @@ from watcherlite.execution.group_commit import (
     CommitResult,
     PendingCommit,
 )
-from watcherlite.execution.in_flight import PROBE, THREAD, Attempt, InFlight
-from watcherlite.execution.pool import CLUSTER, PROJECT, Job, Key, Pools
+from watcherlite.execution.in_flight import (
+    BLOCKING,
+    PROBE,
+    THREAD,
+    WIDE,
+    Attempt,
+    InFlight,
+)
+from watcherlite.execution.pool import CLUSTER, PROJECT, SERVICE, Job, Key, Pools
 from watcherlite.execution.ports import WorkerEvents
 from watcherlite.execution.prefetch import DependentPrefetcher
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
-from watcherlite.execution.steps import Steps
+from watcherlite.execution.steps import FUNCTION, InWidePool, Steps, hook_kind
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)
@@ -286,7 +293,9 @@ class Dispatcher:
 
     def claim_requests(self) -> Sequence[ClaimRequest]:
         in_flight = self._in_flight
-        return self._queues.claim_requests(in_flight.busy, in_flight.on_loop)
+        return self._queues.claim_requests(
+            in_flight.busy, in_flight.on_loop, in_flight.blocking
+        )
 
     def prefetch_roots(self, started: Sequence[Action]) -> tuple[list[int], int]:
         if self._queues.is_closed:
@@ -333,7 +342,10 @@ class Dispatcher:
 
     def _has_room(self) -> bool:
         """Return whether there is room and work for a claim."""
-        return self._queues.has_room(self._in_flight.busy, self._in_flight.on_loop)
+        in_flight = self._in_flight
+        return self._queues.has_room(
+            in_flight.busy, in_flight.on_loop, in_flight.blocking
+        )
 
     def _has_enough(self, result: CommitResult, busy: int) -> bool:
         """Return whether to start claimed actions before more are claimed.
@@ -382,8 +394,8 @@ class Dispatcher:
             except BaseException:  # the action must end in any case
                 self._fail_broken(attempt)
             finally:
-                if attempt.place == PROBE:
-                    self._in_flight.end_probe(attempt, job)
+                if attempt.place in WIDE:
+                    self._in_flight.exit_wide_pool(attempt, job)
 
         self._in_flight.set_job(attempt, job, place)
         return job
@@ -397,6 +409,11 @@ class Dispatcher:
     ) -> None:
         try:
             request = steps.send(settled)
+            while isinstance(request, InWidePool):
+                if attempt.place not in WIDE or attempt.service != request.service:
+                    self._move_to_wide_pool(attempt, steps, request.service)
+                    return
+                request = steps.send(None)
         except StopIteration:
             return
 
@@ -411,17 +428,28 @@ class Dispatcher:
         if self._has_room():
             self._commit_queue.wake()
 
+    def _move_to_wide_pool(
+        self, attempt: Attempt, steps: Steps[None], service: str | None
+    ) -> None:
+        """Continue steps in the wide pool, within the limits of a service."""
+        attempt.service = service
+        following = self._drive(attempt, lambda: steps, None, BLOCKING)
+        self._submit([(following, attempt)])
+        if self._has_room():
+            self._commit_queue.wake()
+
     def _perform_job(self, attempt: Attempt) -> tuple[Job, Attempt]:
         """Return the job that performs a started action."""
-        place = PROBE if _waits_externally(attempt) else THREAD
+        place = _wide_place(attempt) or THREAD
         return self._job(self._perform, attempt, place), attempt
 
     def _submit(self, jobs: Sequence[tuple[Job, Attempt]]) -> None:
         """Submit jobs to their pools."""
-        self._backlog.submit([job for job, attempt in jobs if attempt.place != PROBE])
+        threads = [job for job, attempt in jobs if attempt.place not in WIDE]
+        self._backlog.submit(threads)
         for job, attempt in jobs:
-            if attempt.place == PROBE:
-                self._pools.probes.submit(job, _probe_keys(attempt.action))
+            if attempt.place in WIDE:
+                self._pools.wide.submit(job, _limits_of(attempt))
 
     def run(self, step: Step, attempt: Attempt) -> None:
         self._submit([(self._job(step, attempt), attempt)])
@@ -452,7 +480,7 @@ class Dispatcher:
         """Run the steps of a started action, and prepare its dependent."""
         started, attempt.loop_time = time.perf_counter(), 0.0
         conclusion = await self._runner.perform(attempt)
-        if attempt.place != PROBE:
+        if attempt.place not in WIDE:
             in_thread = time.perf_counter() - started - attempt.loop_time
             self._queues.window.record_duration(in_thread)
         handover = None
@@ -610,20 +638,32 @@ class Dispatcher:
         self._pools.stop()
 
 
-def _waits_externally(attempt: Attempt) -> bool:
-    """Return whether the next step of an attempt is for the probe pool."""
-    action = attempt.action
+def _wide_place(attempt: Attempt) -> str | None:
+    """Return the place of the next step in the wide pool; None: it needs no such."""
+    action, plugin = attempt.action, attempt.plugin()
+    attempt.service = None
+    if plugin.blocking and hook_kind(plugin, 'execute') == FUNCTION:
+        attempt.service = plugin.service
+        return BLOCKING
     try:
-        return attempt.plugin().waits_outside(action.inputs, action.token)
+        return PROBE if plugin.waits_outside(action.inputs, action.token) else None
     except Exception:
         LOG.exception('Action type %s: waits_outside failed', action.action_type)
-        return False
+        return None
 
 
-def _probe_keys(action: Action) -> tuple[Key, Key]:
-    """Return the limits that apply to the probes of an action."""
-    cluster = action.within or action.target or ''
-    return (CLUSTER, cluster.partition('/')[0]), (PROJECT, action.tenant or '')
+def _limits_of(attempt: Attempt) -> list[Key]:
+    """Return the limits that apply to the next job of an attempt in the wide pool."""
+    action = attempt.action
+    keys: list[Key] = []
+    if attempt.service is not None:
+        keys.append((SERVICE, attempt.service))
+    cluster = action.within or action.target
+    if cluster and attempt.place == PROBE:
+        keys.append((CLUSTER, cluster.partition('/')[0]))
+    if action.tenant:
+        keys.append((PROJECT, action.tenant))
+    return keys
 
 
 def _is_empty(claim: ClaimResult, result: CommitResult) -> bool:

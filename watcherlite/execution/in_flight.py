@@ -30,8 +30,12 @@ if TYPE_CHECKING:
 # The places where the steps of a busy attempt run, or wait to run
 #: The action pool.
 THREAD = 'thread'
-#: The probe pool.
+#: The wide pool, for a step that mainly waits: a check, a poll, a call of a hook.
 PROBE = 'probe'
+#: The wide pool, for the functions of a blocking plugin.
+BLOCKING = 'blocking'
+#: The places in the wide pool.
+WIDE = (PROBE, BLOCKING)
 #: The event loop.
 LOOP = 'loop'
 
@@ -91,6 +95,7 @@ class Attempt:
     :ivar idle: it is InProgress or suspended, and no thread works on it
     :ivar paused: it is suspended, and its thread or coroutine waits for RESUME
     :ivar place: where its steps run, or wait to run, unless it is idle
+    :ivar service: that its steps call in the wide pool
     :ivar is_dropped: its steps were closed at an `await`, and must do nothing else
     :ivar loop_time: seconds for which its steps have waited for the event loop
     :ivar polls: number of its delays; only the timer of the last one is valid
@@ -122,6 +127,7 @@ class Attempt:
         'polls',
         'pre_policies',
         'remaining',
+        'service',
         'skip_reason',
     )
 
@@ -146,6 +152,7 @@ class Attempt:
         self.idle = False
         self.paused = False
         self.place = THREAD
+        self.service: str | None = None
         self.is_dropped = False
         self.loop_time = 0.0
         self.polls = 0
@@ -232,6 +239,11 @@ class InFlight:
     def on_loop(self) -> int:
         """Return how many attempts wait for coroutines in the event loop."""
         return self._places[LOOP]
+
+    @property
+    def blocking(self) -> int:
+        """Return how many attempts of blocking plugins are in the wide pool."""
+        return self._places[BLOCKING]
 
     def attempt_numbers(self) -> dict[int, int]:
         """Return the number of the attempt of each action in flight, by its id."""
@@ -332,11 +344,11 @@ class InFlight:
         with self._lock:
             self._set_place(attempt, LOOP)
 
-    def end_probe(self, attempt: Attempt, job: Job) -> None:
-        """Record that the probe pool has run this job of an attempt."""
+    def exit_wide_pool(self, attempt: Attempt, job: Job) -> None:
+        """Record that the wide pool has run this job of an attempt."""
         with self._lock:
             # Otherwise the next job of the attempt has started.
-            if attempt.job is job and attempt.place == PROBE:
+            if attempt.job is job and attempt.place in WIDE:
                 self._set_place(attempt, THREAD)
 
     def _set_place(self, attempt: Attempt, place: str) -> None:

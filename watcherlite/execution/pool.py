@@ -1,8 +1,9 @@
-"""The threads in which plugins run: the action pool and the probe pool.
+"""The threads in which plugins run: the action pool and the wide pool.
 
-Checks, polls and hooks wait for other services: a server that does not answer occupies
-a thread until its client times out. These jobs run in the probe pool, in which
-the share of each cluster and each project is limited.
+Checks, polls and hooks wait for other services, and so do plugins whose libraries
+block: a server that does not answer occupies a thread until its client times out. These
+jobs run in the wide pool, in which the share of each cluster, project and service is
+limited.
 """
 
 import collections
@@ -212,12 +213,12 @@ class Pool:
         return job
 
 
-#: A limit that applies to a job besides the size of the pool: (kind, uuid).
+#: A limit that applies to a job besides the size of the pool: (kind, uuid or name).
 Key = tuple[str, str]
-CLUSTER, PROJECT = 'cluster', 'project'
+CLUSTER, PROJECT, SERVICE = 'cluster', 'project', 'service'
 
 
-class ProbePool:
+class WidePool:
     """Runs jobs in threads that end when no job waits.
 
     The next job is the first that waits and is within the limits of its keys.
@@ -319,6 +320,8 @@ class ProbePool:
     def _limit(self, key: Key) -> int:
         if key[0] == CLUSTER:
             return self._settings.max_probes_per_cluster
+        if key[0] == SERVICE:
+            return self._settings.max_per_service
         return self._settings.max_probes_per_project
 
     def _release(self, job: Job) -> None:
@@ -329,7 +332,7 @@ class ProbePool:
 
 
 def _start_thread(run: Callable[[], None]) -> None:
-    threading.Thread(target=run, name='probe', daemon=True).start()
+    threading.Thread(target=run, name='wide', daemon=True).start()
 
 
 class Loop(Protocol):
@@ -366,8 +369,8 @@ class Loop(Protocol):
 class Pools:
     """The two pools of a worker, and its event loop.
 
-    :ivar actions: runs all jobs except probes
-    :ivar probes: runs checks, polls and hooks
+    :ivar actions: runs all other jobs
+    :ivar wide: runs checks, polls, hooks and blocking plugins
     :ivar loop: runs the coroutines that jobs await
     """
 
@@ -375,21 +378,21 @@ class Pools:
         self, settings: ExecutionSettings, commit_queue: Flushable, loop: Loop
     ) -> None:
         self.actions = Pool(settings.max_parallel, commit_queue)
-        self.probes = ProbePool(settings)
+        self.wide = WidePool(settings)
         self.loop = loop
 
     def is_running(self, job: Job | None) -> bool:
         """Return whether a thread runs this job, or the loop its coroutine."""
         return (
             self.actions.is_running(job)
-            or self.probes.is_running(job)
+            or self.wide.is_running(job)
             or self.loop.is_running(job)
         )
 
     def detach(self, job: Job | None) -> None:
         """Leave a job out of the limits: it is suspended or abandoned."""
         self.actions.detach(job)
-        self.probes.detach(job)
+        self.wide.detach(job)
         self.loop.detach(job)
 
     def abandon(self, job: Job | None) -> None:
@@ -404,10 +407,10 @@ class Pools:
 
     def remove_waiting(self, jobs: Container[Job]) -> list[Job]:
         """Remove and return those of these jobs that wait."""
-        return [*self.actions.remove_waiting(jobs), *self.probes.remove_waiting(jobs)]
+        return [*self.actions.remove_waiting(jobs), *self.wide.remove_waiting(jobs)]
 
     def stop(self) -> None:
         """Drop the jobs that wait, and end each thread after its job."""
         self.actions.stop()
-        self.probes.stop()
+        self.wide.stop()
         self.loop.stop()

@@ -92,7 +92,7 @@ class DependentPrefetcher:
             ),
             attempt.plan_uuid,
         )
-        if self._runner.prepares_on_loop(owned):
+        if self._runner.prepares_elsewhere(owned):
             # The thread of its parent would not wait for it.
             return None
         # A preparation that is quick on average can still hang: see `Watchdog`.

@@ -30,6 +30,7 @@ from watcherlite.execution.steps import (
     COROUTINE,
     ENDING,
     STEPS,
+    InWidePool,
     OnLoop,
     Steps,
     hook_kind,
@@ -185,14 +186,16 @@ class Runner:
             return self._failure(attempt, error, name), name
         return None, results.PRE_CONDITION
 
-    def prepares_on_loop(self, attempt: Attempt) -> bool:
-        """Return whether the preparation of an attempt may await coroutines."""
+    def prepares_elsewhere(self, attempt: Attempt) -> bool:
+        """Return whether the preparation of an attempt may leave its thread."""
         try:
             plugin = attempt.plugin()
         except BaseException:  # a plugin may raise anything; its preparation reports it
             return False
         hooks = ('is_applied', 'pre_condition')
-        return any(hook_kind(plugin, hook) == COROUTINE for hook in hooks)
+        return plugin.blocking or any(
+            hook_kind(plugin, hook) == COROUTINE for hook in hooks
+        )
 
     async def instantiate(self, attempt: Attempt) -> None:
         """Instantiate the plugin, and set the deadline of an attempt."""
@@ -521,8 +524,11 @@ class Runner:
             finally:
                 attempt.is_dropped = request.is_dropped
                 attempt.loop_time += time.perf_counter() - started
-        returned = hook(attempt.context, *arguments)
-        return await returned if kind == STEPS else returned
+        if kind == STEPS:
+            return await hook(attempt.context, *arguments)
+        if plugin.blocking:
+            await InWidePool(plugin.service)
+        return hook(attempt.context, *arguments)
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:
         # Without the derived actions of former runs.

@@ -1,10 +1,11 @@
-"""Steps of the core as coroutines, and the coroutines of plugins that they await.
+"""Steps of the core as coroutines, and the plugins that they wait for.
 
 The steps of an attempt are `async def`, and are driven by hand: a thread of a pool
 calls `send`. With synchronous plugins nothing suspends, so that they run to their end
 in this thread. Where a plugin is a coroutine, the steps yield it as an `OnLoop`; the
 driver has the event loop of the worker run it, leaves the thread, and continues with
-the result in any thread.
+the result in any thread. Before a function of a blocking plugin the steps yield an
+`InWidePool`, and the driver continues in a thread of that pool.
 """
 
 import functools
@@ -18,7 +19,7 @@ from watcherlite.states import action as states
 
 Answer = TypeVar('Answer')
 #: Steps that end with an answer, and yield the coroutines of plugins.
-Steps = Coroutine['OnLoop', Any, Answer]
+Steps = Coroutine['OnLoop | InWidePool', Any, Answer]
 Hook = TypeVar('Hook', bound=Callable[..., Any])
 
 #: Signals that end the coroutine of a plugin: its task is cancelled.
@@ -62,6 +63,21 @@ class OnLoop:
         return result
 
 
+class InWidePool:
+    """A request of steps to continue in the wide pool.
+
+    :param service: that is called; None: any
+    """
+
+    __slots__ = ('service',)
+
+    def __init__(self, service: str | None) -> None:
+        self.service = service
+
+    def __await__(self) -> Generator['InWidePool', Any, None]:
+        yield self
+
+
 def steps_of_core(hook: Hook) -> Hook:
     """Declare that a coroutine of the engine consists of steps.
 
@@ -103,6 +119,9 @@ def run_steps(
     try:
         request = steps.send(None)
         while True:
+            if isinstance(request, InWidePool):
+                request = steps.send(None)
+                continue
             if run_on_loop is None:
                 request.coroutine.close()
                 raise RuntimeError('these steps run without an event loop')

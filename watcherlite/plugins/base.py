@@ -295,6 +295,12 @@ class ActionType(Connecting):
     description: ClassVar[str] = ''
     #: See the docstring of the class.
     idempotent: ClassVar[bool] = False
+    #: Whether its functions mainly wait for a service, through a library that blocks.
+    #: They run in a wide pool of threads, and do not count for `max_parallel`.
+    blocking: ClassVar[bool] = False
+    #: The service that its functions call, for example `compute`; `max_per_service`
+    #: limits the calls of all blocking plugins to it. None: it is not limited.
+    service: ClassVar[str | None] = None
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
         """Store `options`: the group `<namespace>.<name>` of the ini file."""
@@ -338,12 +344,13 @@ class ActionType(Connecting):
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
         """Return whether the next step mainly waits for external responses.
 
-        Such a step runs in a separate thread pool, shared fairly by clusters and
-        projects, and delays nothing else: a check, a poll, a call of a hook.
+        Such a step runs in the wide pool, shared fairly by clusters and projects, and
+        delays nothing else: a check, a poll, a call of a hook. Override it if only some
+        steps wait; the default is `blocking`.
 
         :param token: with which it is polled; None: it is executed
         """
-        return False
+        return self.blocking
 
     def pre_condition(self, context: HookContext) -> Awaited[Outcome | None]:
         """Check whether the action applies, without changing anything.

@@ -301,3 +301,44 @@ class DrainTest(CoroutinesCase):
         gate.open()
         self.wait_until(lambda: self.dispatcher.drain(0))
         self.assertEqual(states.SUCCEEDED, self.status('a'))
+
+
+class BlockingTest(CoroutinesCase):
+    """Blocking plugins in the wide pool."""
+
+    def start_blocking(self, count: int, **settings: Any) -> Gate:
+        gate = self.create_gate()
+        phases = dict.fromkeys(('pre_condition', 'execute'), gate)
+        does = kind(blocking=True, service='compute', **phases)
+        self.build({'does': does}, max_parallel=1, **settings)
+        self.create_plan(
+            *(make_action(name=f'a{n}', action_type='does') for n in range(count))
+        )
+        return gate
+
+    def test_they_wait_together_beyond_the_threads(self) -> None:
+        gate = self.start_blocking(20)
+        gate.wait_until_entered(20)
+        self.assertEqual((0, 20), (self.in_flight.busy, self.in_flight.blocking))
+        # Other actions are executed meanwhile.
+        self.create_plan(make_action(name='b'))
+        self.wait_for_status('b', states.SUCCEEDED)
+        gate.open()
+        self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
+        self.assertEqual((40, 0), (gate.entered, self.in_flight.blocking))
+
+    def test_the_calls_of_one_service_are_limited(self) -> None:
+        gate = self.start_blocking(6, max_per_service=2)
+        gate.wait_until_entered(2)
+        self.wait_until(lambda: self.in_flight.blocking == 6)
+        self.assertEqual(2, gate.entered)
+        gate.open()
+        self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
+
+    def test_claims_stop_when_many_of_them_wait(self) -> None:
+        gate = self.start_blocking(12, max_probes=2, claim_batch=4)
+        self.wait_until(lambda: self.in_flight.blocking >= 4)
+        claimed = len(self.dispatcher.owned)
+        self.assertLess(claimed, 12)
+        gate.open()
+        self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})

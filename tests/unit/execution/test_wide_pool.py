@@ -1,11 +1,11 @@
-"""The probe pool: limits and shares."""
+"""The wide pool: limits and shares."""
 
 from tests import base
-from watcherlite.execution.pool import CLUSTER, PROJECT, ProbePool
+from watcherlite.execution.pool import CLUSTER, PROJECT, WidePool
 from watcherlite.execution.services import ExecutionSettings
 
 
-class TestProbePool(base.TestCase):
+class TestWidePool(base.TestCase):
     def setUp(self):
         super().setUp()
         self.threads = []
@@ -19,7 +19,7 @@ class TestProbePool(base.TestCase):
             max_probes_per_project=project,
         )
         # A started thread is a function that the test calls.
-        return ProbePool(settings, self.threads.append)
+        return WidePool(settings, self.threads.append)
 
     def submit(self, pool, name, cluster='c', project='p'):
         self.jobs[name] = lambda: self.begun.append(name)
