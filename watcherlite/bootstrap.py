@@ -23,6 +23,7 @@ from watcherlite.domain.events import Event
 from watcherlite.engine import credential_reconciler
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.audits import goal_sync
+from watcherlite.engine.audits.data_models import DataModels, Datasources
 from watcherlite.engine.audits.operations import AuditOperations
 from watcherlite.engine.audits.proposal import ProposalBuilder
 from watcherlite.engine.audits.reconciler import ROLE, AuditReconciler
@@ -67,6 +68,8 @@ class Runtime:
     :ivar plans: the operations on plans
     :ivar audits: the operations on audits
     :ivar templates: the operations on audit templates
+    :ivar data_models: the data models of strategies
+    :ivar datasources: the configured datasources
     :ivar stacks: the operations on stacks
     :ivar reading: the queries for stacks
     :ivar clusters: the operations on clusters, nodes, policies and receivers
@@ -109,6 +112,12 @@ class Runtime:
         )
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
+        self.data_models = DataModels(
+            self.plugins, self.clock, lambda: float(conf.data_models.max_age)
+        )
+        self.datasources = Datasources(
+            self.plugins, lambda: conf.data_models.datasources
+        )
         self._stack_parts = StackServices(
             self.store,
             self.plugins,
@@ -212,7 +221,9 @@ class Runtime:
                 models={
                     'clusters': functools.partial(ClusterModel, self.store),
                     'stacks': functools.partial(StackModel, self.store),
+                    **self.data_models.factories(),
                 },
+                find_datasource=self.datasources.find,
             ),
             self,
             self.conf.host,

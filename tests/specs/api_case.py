@@ -27,6 +27,8 @@ class Client:
             plans=plans or world.plans,
             audits=None,
             templates=None,
+            data_models=None,
+            datasources=None,
             stacks=None,
             reading=None,
             clusters=None,

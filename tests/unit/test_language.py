@@ -86,6 +86,9 @@ SHARED = {
     'Worker': 'the process, and its row',
     'Operation': 'one of the API, and one that a resource handler declares',
     'Checkpoints': 'the port of an attempt, and that of its context',
+    'Server': 'the resource type, and an object of the compute model',
+    'Volume': 'the resource type, and an object of the storage model',
+    'VolumeType': 'the resource type, and an object of the storage model',
     'StackLock': 'of the command, and of the plugin of the openstack client',
     'StackUnlock': 'of the command, and of the plugin of the openstack client',
 }

@@ -149,6 +149,8 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         plans=runtime.plans,
         audits=runtime.audits,
         templates=runtime.templates,
+        data_models=runtime.data_models,
+        datasources=runtime.datasources,
         stacks=runtime.stacks,
         reading=runtime.reading,
         clusters=runtime.clusters,

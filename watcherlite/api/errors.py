@@ -49,7 +49,7 @@ STATUSES: tuple[tuple[type[Exception], int], ...] = (
     (exceptions.StoreConflict, 503),  # another transaction won; a retry helps
     (exceptions.SchemaMismatch, 503),  # an upgrade is in progress
     (TooManyPasswords, 503),
-    (exceptions.ServiceUnavailable, 503),  # keystone cannot delegate authority
+    (exceptions.ServiceUnavailable, 503),  # of the cloud
     (MemoryError, 503),  # resources may be free at the next attempt
 )
 

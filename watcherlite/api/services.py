@@ -6,6 +6,7 @@ from watcherlite.api.event_streams import EventStreams
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
+from watcherlite.engine.audits.data_models import DataModels, Datasources
 from watcherlite.engine.audits.operations import AuditOperations
 from watcherlite.engine.audits.templates import TemplateOperations
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
@@ -25,6 +26,8 @@ class Services:
     :param stacks: the operations on stacks
     :param reading: the queries of stacks
     :param clusters: the operations on clusters, nodes and related objects
+    :param data_models: the models that strategies examine
+    :param datasources: the configured ones
     :param plugins: for descriptions and schemas
     :param notifications: the settings with which notifications are shown
     :param delegations: the credentials of users for the cloud; None: there are none
@@ -37,6 +40,8 @@ class Services:
     plans: PlanOperations
     audits: AuditOperations
     templates: TemplateOperations
+    data_models: DataModels
+    datasources: Datasources
     stacks: StackOperations
     reading: StackQueries
     clusters: ClusterOperations

@@ -14,6 +14,7 @@ from watcherlite.conf import (
     applier,
     clusters,
     dashboard,
+    data_models,
     database,
     default,
     engine,
@@ -68,6 +69,7 @@ GROUPS = (
     clusters,
     outgoing_http,
     openstack,
+    data_models,
     notifications,
 )
 

@@ -40,6 +40,8 @@ LOAD_BALANCERS = 'watcherlite.load_balancers'
 GOALS = 'watcherlite.goals'
 STRATEGIES = 'watcherlite.strategies'
 PLANNERS = 'watcherlite.planners'
+DATA_MODELS = 'watcherlite.data_models'
+DATASOURCES = 'watcherlite.datasources'
 NAMESPACES = (
     ACTION_TYPES,
     RESOURCE_HANDLERS,
@@ -48,6 +50,8 @@ NAMESPACES = (
     GOALS,
     STRATEGIES,
     PLANNERS,
+    DATA_MODELS,
+    DATASOURCES,
 )
 Kept = TypeVar('Kept')
 #: Action types of watcherlite itself, reserved for it and not allowed in plans.
@@ -897,6 +901,69 @@ class Goal(Plugin):
         return ()
 
 
+class DataModel(Plugin):
+    """The collector of one model of the infrastructure, for strategies and the API.
+
+    The name of its entry point is the type of the data model: `compute`.
+    """
+
+    def collect(self) -> Any:
+        """Return a snapshot of the infrastructure, which nothing changes.
+
+        It is kept for `[data_models] max_age` seconds and shared by threads. Raise a
+        WatcherliteError if it cannot be collected; its text is shown to operators.
+        """
+        raise NotImplementedError
+
+    def restrict(self, snapshot: Any, scope: Sequence[Any]) -> Any:
+        """Return a model of the part of a snapshot that a scope leaves.
+
+        A strategy may change the model, but not the objects of the snapshot in it.
+
+        :param scope: of the audit; [] is the whole infrastructure
+        """
+        raise NotImplementedError
+
+    def represent(self, model: Any) -> Sequence[Mapping[str, Any]]:
+        """Return the representation of a model in the API, one flat object per row."""
+        raise NotImplementedError
+
+
+class DataSource(Plugin):
+    """A source of measurements of compute nodes and servers.
+
+    Its options name the service; it is used if `is_configured` returns True.
+    """
+
+    #: The metrics that it has, of `watcherlite.plugins.openstack.metrics`.
+    metrics: ClassVar[Collection[str]] = ()
+
+    @property
+    def is_configured(self) -> bool:
+        """Return whether its options are set."""
+        return False
+
+    def read(
+        self,
+        metric: str,
+        resources: Mapping[str, int],
+        period: float,
+        aggregate: str = 'mean',
+    ) -> Mapping[str, float]:
+        """Return the values of a metric over the last seconds.
+
+        All resources are read with a number of requests that does not depend on theirs;
+        those without a value are absent.
+
+        :param resources: the hosts of compute nodes or the uuids of servers, with
+            their numbers of vCPUs
+        :param period: in seconds
+        :param aggregate: mean, min or max
+        :raises WatcherliteError: it cannot be read; the text is shown to operators
+        """
+        raise NotImplementedError
+
+
 class StrategyContext(Protocol):
     """The interface of a strategy to watcherlite.
 
@@ -926,6 +993,13 @@ class StrategyContext(Protocol):
 
         :param name: 'compute', for example
         :raises NotFound: there is no such model
+        :raises Forbidden: the creator of the audit may not see it
+        """
+
+    def datasource(self, metrics: Collection[str]) -> DataSource:
+        """Return the first configured datasource that has all of these metrics.
+
+        :raises ConfigurationError: there is none
         """
 
 
@@ -942,6 +1016,9 @@ class Strategy(Plugin):
     schema: ClassVar[Mapping[str, Any]] = {'type': 'object', 'properties': {}}
     #: The entry point of the planner for its solutions.
     planner: ClassVar[str] = 'weight'
+    #: The data models that it reads, and the metrics; shown to operators.
+    data_models: ClassVar[Sequence[str]] = ()
+    metrics: ClassVar[Sequence[str]] = ()
 
     def execute(self, context: StrategyContext) -> Solution:
         """Return a solution; without actions if there is nothing to do.

@@ -34,6 +34,8 @@ KINDS: Mapping[str, tuple[type[Any], str]] = {
     base.GOALS: (base.Goal, 'goal'),
     base.STRATEGIES: (base.Strategy, 'strategy'),
     base.PLANNERS: (base.Planner, 'planner'),
+    base.DATA_MODELS: (base.DataModel, 'data model'),
+    base.DATASOURCES: (base.DataSource, 'datasource'),
 }
 #: Those of a namespace that is not ours.
 _OTHER: tuple[type[Any], str] = (object, 'plugin')
@@ -142,6 +144,8 @@ class Plugins:
         goals: Mapping[str, type] | None = None,
         strategies: Mapping[str, type] | None = None,
         planners: Mapping[str, type] | None = None,
+        data_models: Mapping[str, type] | None = None,
+        datasources: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
         clouds: Clouds | None = None,
@@ -158,6 +162,8 @@ class Plugins:
             base.GOALS: goals or {},
             base.STRATEGIES: strategies or {},
             base.PLANNERS: planners or {},
+            base.DATA_MODELS: data_models or {},
+            base.DATASOURCES: datasources or {},
         }
         return cls(
             [
@@ -205,6 +211,8 @@ class Plugins:
     make_goal = functools.partialmethod(make, base.GOALS)
     make_strategy = functools.partialmethod(make, base.STRATEGIES)
     make_planner = functools.partialmethod(make, base.PLANNERS)
+    make_data_model = functools.partialmethod(make, base.DATA_MODELS)
+    make_datasource = functools.partialmethod(make, base.DATASOURCES)
 
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
         """Return the usable types of resources, by name."""

@@ -1,16 +1,18 @@
 """Execution of one strategy as by an audit, without engine or store."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from watcherlite import exceptions
 from watcherlite.clock import UTC, Clock
 from watcherlite.domain.audits import ONESHOT, Audit
 from watcherlite.domain.solutions import Solution
 from watcherlite.engine.audits.strategy_context import AuditStrategyContext, Model
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import parameters as plugin_parameters
-from watcherlite.plugins.base import Strategy
+from watcherlite.plugins.base import DataSource, Strategy
 from watcherlite.states import audit as states
 from watcherlite.testing.context import UUID, FakeContext, Injected
 
@@ -21,6 +23,7 @@ def run_strategy(
     *,
     scope: Sequence[Any] = (),
     models: Mapping[str, Model] | None = None,
+    datasource: DataSource | None = None,
     options: Mapping[str, Any] | None = None,
     signals: Sequence[Injected] = (),
     clock: Clock | None = None,
@@ -29,6 +32,7 @@ def run_strategy(
 
     :param parameters: of the audit; raises InvalidInput if they are invalid
     :param models: name -> function that returns the model of a scope
+    :param datasource: the only one; None: none is configured
     :param signals: created by `at_checkpoint` and `after_seconds`
     """
     filled = plugin_parameters.fill(strategy.schema, parameters or {})
@@ -48,5 +52,13 @@ def run_strategy(
         strategy.goal,
         filled,
         models or {},
+        None if datasource is None else functools.partial(_find, datasource),
     )
     return strategy(plugin_options.alone(strategy, options)).execute(context)
+
+
+def _find(datasource: DataSource, metrics: Collection[str]) -> DataSource:
+    missing = sorted(set(metrics) - set(datasource.metrics))
+    if missing:
+        raise exceptions.ConfigurationError(f'No datasource has {", ".join(missing)}')
+    return datasource

@@ -254,6 +254,8 @@ class TestDistribution(base.TestCase):
             'watcherlite.goals': f'{wrong}Goal',
             'watcherlite.strategies': f'{wrong}Strategy',
             'watcherlite.planners': f'{wrong}Planner',
+            'watcherlite.data_models': f'{wrong}DataModel',
+            'watcherlite.datasources': f'{wrong}DataSource',
         }
         lost = "ModuleNotFoundError: No module named 'other_plugins'"
         self.assertEqual(

@@ -107,6 +107,7 @@ DEFAULTS = {
         'refused_networks': list(REFUSED_NETWORKS),
         'allowed_networks': [],
     },
+    'data_models': {'max_age': 60.0, 'datasources': ['prometheus', 'aetos', 'file']},
     'openstack': {
         'cloud': None,
         'client_config_file': None,

@@ -21,7 +21,8 @@ INFRA_OPTIM = Versions(
         'action creates a plan of what did not succeed; GET /v1/plugins, '
         '/v1/notifications and /v1/requests; audits and action plans are searched by '
         'text, user, since and until; action plans show their progress, services '
-        'their lane and lease. Not in OpenStack Watcher.',
+        'their lane and lease; the data models storage and baremetal. Not in '
+        'OpenStack Watcher.',
     },
 )
 
@@ -29,6 +30,7 @@ INFRA_OPTIM = Versions(
 START_AND_END: Version = (1, 1)
 FORCE: Version = (1, 2)
 STATUS_MESSAGE: Version = (1, 5)
+EXTENDED_MODEL: Version = (1, 6)
 DEFAULT_PARAMETERS: Version = (1, 7)
 OUTPUTS: Version = (1, 8)
 LOGS: Version = (1, 8)
@@ -40,6 +42,7 @@ PLUGINS: Version = (1, 8)
 NOTIFICATIONS: Version = (1, 8)
 REQUESTS: Version = (1, 8)
 SEARCH: Version = (1, 8)
+OTHER_MODELS: Version = (1, 8)
 
 #: The state of deleted objects, which is not stored.
 DELETED = 'DELETED'

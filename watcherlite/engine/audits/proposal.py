@@ -17,7 +17,10 @@ from watcherlite.domain.documents import json_values, plan_document
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import Indicator, Solution
 from watcherlite.engine.audits.goal_sync import ProposalPlugins
-from watcherlite.engine.audits.strategy_context import AuditStrategyContext
+from watcherlite.engine.audits.strategy_context import (
+    AuditStrategyContext,
+    FindDatasource,
+)
 from watcherlite.engine.plan_scope import PlanScope
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.plugins import base
@@ -47,6 +50,7 @@ class ProposalBuilder:
 
     :param models: factories of the models that strategies use, by name; called with
         the scope and the creator of the audit
+    :param find_datasource: None: no datasource is configured
     """
 
     def __init__(
@@ -55,11 +59,13 @@ class ProposalBuilder:
         proposers: ProposalPlugins,
         types: ActionTypes,
         models: Mapping[str, Callable[..., Any]],
+        find_datasource: FindDatasource | None = None,
     ) -> None:
         self._store = store
         self._proposers = proposers
         self._types = types
         self._models = models
+        self._find_datasource = find_datasource
         self._scope = PlanScope(store)
 
     def strategy(self, goal: Goal, strategy: Strategy | None) -> Strategy:
@@ -90,7 +96,9 @@ class ProposalBuilder:
         }
         parameters = self._proposers.fill_parameters(plugin.schema, audit.parameters)
         solution = plugin.execute(
-            AuditStrategyContext(context, audit, goal.name, parameters, models)
+            AuditStrategyContext(
+                context, audit, goal.name, parameters, models, self._find_datasource
+            )
         )
         if not isinstance(solution, Solution):
             raise InvalidProposal(

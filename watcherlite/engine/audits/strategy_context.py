@@ -1,21 +1,24 @@
 """The context of a strategy."""
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.audits import Audit
-from watcherlite.plugins.base import ActionContext
+from watcherlite.plugins.base import ActionContext, DataSource
 
 #: Returns a model of the infrastructure, limited to a scope.
 Model = Callable[[Sequence[Any]], Any]
+#: Returns a datasource that has the metrics; raises ConfigurationError.
+FindDatasource = Callable[[Collection[str]], DataSource]
 
 
 class AuditStrategyContext:
     """Implements `plugins.base.StrategyContext` for one run of an audit.
 
     :param models: factories of the models that strategies use, by name
+    :param find_datasource: None: no datasource is configured
     """
 
     def __init__(
@@ -25,6 +28,7 @@ class AuditStrategyContext:
         goal: str,
         parameters: Mapping[str, Any],
         models: Mapping[str, Model],
+        find_datasource: FindDatasource | None = None,
     ) -> None:
         self.audit_uuid = audit.uuid
         self.audit_name = audit.name
@@ -33,6 +37,7 @@ class AuditStrategyContext:
         self.scope = audit.scope
         self._context = context
         self._models = models
+        self._find_datasource = find_datasource
 
     def checkpoint(self) -> None:
         self._context.checkpoint()
@@ -51,3 +56,10 @@ class AuditStrategyContext:
                 f'There is no model {name} of the infrastructure; there are: {kept}'
             )
         return make(self.scope)
+
+    def datasource(self, metrics: Collection[str]) -> DataSource:
+        if self._find_datasource is None:
+            raise exceptions.ConfigurationError(
+                f'No datasource has {", ".join(sorted(metrics))}: none is configured'
+            )
+        return self._find_datasource(metrics)

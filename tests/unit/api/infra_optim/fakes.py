@@ -14,7 +14,7 @@ def services(**parts: Any) -> Services:
     nothing: dict[str, Any] = dict.fromkeys(
         (
             *('store', 'plans', 'audits', 'templates', 'stacks', 'reading'),
-            *('clusters', 'plugins', 'notifications'),
+            *('clusters', 'plugins', 'notifications', 'data_models', 'datasources'),
         )
     )
     return Services(**{**nothing, 'clock': SystemClock(), **parts})

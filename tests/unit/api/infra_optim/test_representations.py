@@ -19,6 +19,8 @@ from watcherlite.db import query
 from watcherlite.domain.audits import AuditTemplate
 from watcherlite.domain.events import STATE_CHANGED, Event, StoredEvent
 from watcherlite.plugins.loader import Plugins
+from watcherlite.plugins.openstack.strategies.basic import Basic
+from watcherlite.plugins.strategies.dummy import Dummy
 from watcherlite.states import action as states
 
 UUID = '11111111-1111-4111-8111-111111111111'
@@ -133,16 +135,54 @@ class TestServices(base.TestCase):
 
 
 class InstalledPlugins:
-    """Plugins, one of which is usable."""
+    """Plugins, three of which are usable, without a cloud and a datasource.
+
+    It is its own dependency of operations.
+    """
+
+    is_configured = False
+
+    def __init__(self, datasource: str | None = None) -> None:
+        self.plugins = self.datasources = self.clouds = self
+        self._datasource = datasource
 
     def plugin(self, namespace: str, name: str) -> type:
-        if (namespace, name) != ('watcherlite.strategies', 'dummy'):
+        found = {'dummy': Dummy, 'basic': Basic}.get(name)
+        if namespace != 'watcherlite.strategies' or found is None:
             raise exceptions.PluginNotFound(f'There is no strategy {name}.')
-        return object
+        return found
+
+    def find_named(self, metrics: Any) -> tuple[str, None]:
+        if self._datasource is None:
+            raise exceptions.ConfigurationError('No datasource is configured')
+        return self._datasource, None
 
 
 class TestRequirements(base.TestCase):
     """The requirements of a strategy, as `strategy state` displays them."""
+
+    def test_a_strategy_names_its_metrics_and_models(self) -> None:
+        services = InstalledPlugins('prometheus')
+        services.is_configured = True
+
+        without = handlers.strategies.requirements('basic', InstalledPlugins())
+        shown = handlers.strategies.requirements('basic', services)
+
+        names = ('host_cpu_usage', 'instance_cpu_usage')
+        self.assertEqual(
+            [
+                ('Datasource', 'not available', True, 'No datasource is configured'),
+                ('Metrics', [{name: 'not available'} for name in names], False, ''),
+            ],
+            [tuple(one.values()) for one in without[:2]],
+        )
+        self.assertEqual('prometheus: available', shown[0]['state'])
+        self.assertEqual([{name: 'available'} for name in names], shown[1]['state'])
+        self.assertEqual(
+            ({'compute_model': 'available'}, True, 'It reads compute.'),
+            (shown[2]['state'][0], shown[2]['mandatory'], shown[2]['comment']),
+        )
+        jsonschema.validate(shown, operation.at(strategy_schemas.STATE, (1, 0)))
 
     def test_no_requirement_is_mandatory_and_models_are_missing(self) -> None:
         shown = handlers.strategies.requirements('dummy', InstalledPlugins())

@@ -1,5 +1,6 @@
 """Strategies, loaded from plugins, and their requirements; read only."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -7,9 +8,9 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import strategies as schemas
 from watcherlite.api.operation import Request, Response
+from watcherlite.api.services import Services
 from watcherlite.db.query import ListedStrategy
 from watcherlite.plugins import base
-from watcherlite.plugins.loader import Plugins
 
 
 def represent(request: Request, listed: ListedStrategy, detail: bool) -> dict[str, Any]:
@@ -30,35 +31,64 @@ def represent(request: Request, listed: ListedStrategy, detail: bool) -> dict[st
 
 
 NO_DATASOURCE = 'Datasource is not presented for this strategy'
+AVAILABLE = 'available'
 NOT_AVAILABLE = 'not available'
-#: Data models of upstream, which are not available here.
-MODELS = ('compute_model', 'storage_model', 'baremetal_model')
+#: Data models of upstream.
+MODELS = ('compute', 'storage', 'baremetal')
 
 
-def requirements(name: str, plugins: Plugins) -> list[dict[str, Any]]:
+def requirements(name: str, services: Services) -> list[dict[str, Any]]:
     """Return the requirements of a strategy, one object for each kind.
 
-    None of them is mandatory: a strategy fails at run time if it lacks something. The
-    `comment` of the last one is the reason why the strategy cannot be used, if any.
+    Services are not contacted: what is configured counts as available. The `comment` of
+    the last one is the reason why the strategy cannot be used, if any.
     """
+    metrics: Sequence[str] = ()
+    models: Sequence[str] = ()
+    problem = ''
+    try:
+        strategy = services.plugins.plugin(base.STRATEGIES, name)
+        metrics, models = strategy.metrics, strategy.data_models
+    except exceptions.PluginError as error:
+        problem = str(error)
+    has_cloud = services.plugins.clouds.is_configured
     return [
-        _requirement('Datasource', NO_DATASOURCE),
-        _requirement('Metrics', []),
-        _requirement('CDM', [{model: NOT_AVAILABLE} for model in MODELS]),
-        {**_requirement('Name', name, _problem(name, plugins)), 'mandatory': ''},
+        *_measurements(services, metrics),
+        _requirement(
+            'CDM',
+            [{f'{model}_model': _state(has_cloud)} for model in MODELS],
+            f'It reads {", ".join(models)}.' if models else '',
+            mandatory=bool(models),
+        ),
+        {**_requirement('Name', name, problem), 'mandatory': ''},
     ]
 
 
-def _requirement(kind: str, state: Any, comment: str = '') -> dict[str, Any]:
-    return {'type': kind, 'state': state, 'mandatory': False, 'comment': comment}
-
-
-def _problem(name: str, plugins: Plugins) -> str:
+def _measurements(services: Services, metrics: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the requirements of a strategy that reads metrics."""
+    if not metrics:
+        return [_requirement('Datasource', NO_DATASOURCE), _requirement('Metrics', [])]
+    comment, found = '', False
+    shown = NOT_AVAILABLE
     try:
-        plugins.plugin(base.STRATEGIES, name)
-    except exceptions.PluginError as error:
-        return str(error)
-    return ''
+        source, _ = services.datasources.find_named(metrics)
+        shown, found = f'{source}: {AVAILABLE}', True
+    except (exceptions.ConfigurationError, exceptions.PluginError) as error:
+        comment = str(error)
+    return [
+        _requirement('Datasource', shown, comment, mandatory=True),
+        _requirement('Metrics', [{metric: _state(found)} for metric in metrics]),
+    ]
+
+
+def _state(is_available: bool) -> str:
+    return AVAILABLE if is_available else NOT_AVAILABLE
+
+
+def _requirement(
+    kind: str, state: Any, comment: str = '', mandatory: bool = False
+) -> dict[str, Any]:
+    return {'type': kind, 'state': state, 'mandatory': mandatory, 'comment': comment}
 
 
 STRATEGIES = ObjectCollection(
@@ -80,4 +110,4 @@ ROUTES = STRATEGIES.routes(
 def state(request: Request) -> Response:
     """Show the requirements of a strategy and their state."""
     found = STRATEGIES.find(request)
-    return Response(requirements(found.strategy.name, request.services.plugins))
+    return Response(requirements(found.strategy.name, request.services))

@@ -14,7 +14,8 @@ QUERY = unversioned(
         'properties': {
             'data_model_type': {
                 'type': 'string',
-                'description': f'{COMPUTE}, which it also is when it is absent.',
+                'description': f'{COMPUTE}, which is the default; or storage or '
+                'baremetal, from 1.8 on.',
             },
             'audit_uuid': {
                 **fragments.UUID,
@@ -30,7 +31,8 @@ DATA_MODEL = unversioned(
             'context': {
                 'type': 'array',
                 'items': {'type': 'object'},
-                'description': 'Nodes and servers, one flat object for each pair.',
+                'description': 'Compute nodes and servers, one flat object for '
+                'each pair; or pools and volumes.',
             }
         },
         {'comment': {'type': 'string', 'description': 'Why there is nothing to show.'}},

@@ -1,0 +1,1 @@
+"""The datasources of the strategies for OpenStack."""

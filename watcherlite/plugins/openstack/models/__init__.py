@@ -1,0 +1,1 @@
+"""The data models of OpenStack: their objects, collection and scopes."""

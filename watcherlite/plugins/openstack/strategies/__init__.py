@@ -1,0 +1,1 @@
+"""The strategies for OpenStack, with the names and parameters of Watcher."""

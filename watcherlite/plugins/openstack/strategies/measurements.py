@@ -1,0 +1,115 @@
+"""Measurements of compute nodes and servers, as strategies read them."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from watcherlite import exceptions
+from watcherlite.plugins import base
+from watcherlite.plugins.openstack import metrics
+from watcherlite.plugins.openstack.models.compute import ComputeNode, Server
+
+GRANULARITY: Mapping[str, Any] = {
+    'description': 'The time between two measurements. Without effect: the datasource '
+    'has its own.',
+    'type': 'number',
+    'default': 300,
+}
+_AGGREGATE: Mapping[str, Any] = {
+    'type': 'string',
+    'enum': ['mean', 'min', 'max', 'count'],
+    'default': 'mean',
+}
+AGGREGATION_METHOD: Mapping[str, Any] = {
+    'description': 'How the measurements of a period are combined: mean, min or max.',
+    'type': 'object',
+    'properties': {
+        'instance': _AGGREGATE,
+        'compute_node': _AGGREGATE,
+        'node': {
+            'description': 'The former name of compute_node.',
+            'type': 'string',
+            'enum': ['', 'mean', 'min', 'max', 'count'],
+            'default': '',
+        },
+    },
+    'default': {'instance': 'mean', 'compute_node': 'mean', 'node': ''},
+}
+
+
+def period(seconds: float) -> Mapping[str, Any]:
+    """Return the schema of a period.
+
+    :param seconds: the default
+    """
+    return {
+        'description': 'The seconds over which measurements are combined.',
+        'type': 'number',
+        'minimum': 1,
+        'default': seconds,
+    }
+
+
+def aggregate(parameters: Mapping[str, Any], kind: str) -> str:
+    """Return the aggregate for a kind of resources.
+
+    :param kind: instance or compute_node
+    """
+    method = parameters['aggregation_method']
+    former = method.get('node') if kind == 'compute_node' else ''
+    return str(former or method.get(kind, 'mean'))
+
+
+class Measurements:
+    """Reads metrics from the datasource that has all of them.
+
+    :raises ConfigurationError: there is none
+    """
+
+    def __init__(self, context: base.StrategyContext, wanted: Collection[str]) -> None:
+        self._context = context
+        self._source = context.datasource(wanted)
+
+    def of_nodes(
+        self,
+        metric: str,
+        nodes: Iterable[ComputeNode],
+        period: float,
+        aggregate: str = 'mean',
+    ) -> dict[str, float]:
+        """Return the values of compute nodes, by uuid."""
+        uuids = {node.hostname: node.uuid for node in nodes}
+        vcpus = {node.hostname: node.vcpus for node in nodes}
+        found = self._read(metric, 'compute nodes', vcpus, period, aggregate)
+        return {uuids[host]: value for host, value in found.items()}
+
+    def of_servers(
+        self,
+        metric: str,
+        servers: Iterable[Server],
+        period: float,
+        aggregate: str = 'mean',
+    ) -> dict[str, float]:
+        """Return the values of servers, by uuid."""
+        vcpus = {server.uuid: server.vcpus for server in servers}
+        return self._read(metric, 'servers', vcpus, period, aggregate)
+
+    def _read(
+        self,
+        metric: str,
+        noun: str,
+        vcpus: Mapping[str, int],
+        period: float,
+        aggregate: str,
+    ) -> dict[str, float]:
+        """Return the values; raise NotFound if there are none at all."""
+        self._context.checkpoint()
+        if not vcpus:
+            return {}
+        found = dict(self._source.read(metric, vcpus, period, aggregate))
+        if not found:
+            raise exceptions.NotFound(
+                f'The datasource has no {metric} ({metrics.UNITS[metric]}) of any of '
+                f'the {len(vcpus)} {noun} in the last {period:g} s; check that it '
+                'receives measurements, and its labels'
+            )
+        return found

@@ -1,0 +1,117 @@
+"""The strategy that empties compute nodes by the sizes of their servers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from watcherlite.domain.solutions import Solution
+from watcherlite.plugins import base
+from watcherlite.plugins.openstack.models.compute import (
+    UP,
+    ComputeModel,
+    ComputeNode,
+    Server,
+)
+from watcherlite.plugins.openstack.strategies import proposals
+
+AUTO = 'auto'
+SPECIFY = 'specify'
+REASON = 'Watcher node resource consolidation strategy'
+
+
+class NodeResourceConsolidation(base.Strategy):
+    """Migrate the servers of compute nodes with few vCPUs in use to others.
+
+    It needs no measurements. With `host_choice` auto, the nodes that get empty are
+    disabled while their servers are migrated, and enabled afterwards.
+    """
+
+    goal = 'server_consolidation'
+    display_name = 'Node Resource Consolidation strategy'
+    description = 'Empties compute nodes whose servers have room on others.'
+    planner = 'graph'
+    data_models = ('compute',)
+    schema: ClassVar[Mapping[str, Any]] = {
+        'type': 'object',
+        'properties': {
+            'host_choice': {
+                'description': 'auto: the scheduler of nova selects the destination of '
+                'each server; specify: the strategy does.',
+                'type': 'string',
+                'enum': [AUTO, SPECIFY],
+                'default': AUTO,
+            }
+        },
+    }
+
+    def execute(self, context: base.StrategyContext) -> Solution:
+        """Return the migrations, and the changes of services."""
+        return propose(context.model('compute'), context.parameters['host_choice'])
+
+
+def propose(model: ComputeModel, host_choice: str = AUTO) -> Solution:
+    """Return the actions that empty compute nodes.
+
+    The migrations from one node follow each other; those of several nodes run in
+    parallel.
+    """
+    nodes = [node for node in model.nodes if node.state == UP]
+    nodes.sort(key=lambda node: model.used(node).vcpus)
+    free = [node for node in nodes if not model.servers_of(node)]
+    occupied = [node for node in nodes if model.servers_of(node)]
+    sources: list[ComputeNode] = []
+    while len(occupied) > 1:
+        node = occupied.pop(0)
+        if _empty(model, node, list(reversed(occupied))):
+            sources.append(node)
+    solution = Solution()
+    chains: dict[str, str] = {}
+    disabled: dict[str, str] = {}
+    moved = model.moved()
+    if host_choice == AUTO and moved:
+        for node in (*free, *sources):
+            if node.is_enabled:
+                disabled[node.uuid] = proposals.disable(solution, node, REASON)
+    for server, source, destination in moved:
+        before = chains.get(source.uuid)
+        chains[source.uuid] = proposals.migrate(
+            solution,
+            server,
+            source,
+            None if host_choice == AUTO else destination,
+            parents=[before] if before else sorted(disabled.values()),
+        )
+    for node in (*free, *sources):
+        if node.uuid in disabled:
+            proposals.enable(solution, node, parents=sorted(chains.values()))
+    solution.set_efficacy_indicators(
+        compute_nodes_count=len(model.nodes),
+        released_compute_nodes_count=len(sources),
+        instance_migrations_count=len(moved),
+    )
+    return solution
+
+
+def _empty(
+    model: ComputeModel, node: ComputeNode, destinations: Sequence[ComputeNode]
+) -> bool:
+    """Move all servers to the fullest destinations with room, or none of them."""
+    servers = sorted(model.servers_of(node), key=lambda one: -one.vcpus)
+    if not all(map(proposals.may_migrate, servers)):
+        return False
+    done: list[Server] = []
+    for server in servers:
+        place = next(
+            (
+                one
+                for one in destinations
+                if one.is_enabled and model.can_move(server, one)
+            ),
+            None,
+        )
+        if place is None:
+            for one in done:
+                model.move(one, node)
+            return False
+        model.move(server, place)
+        done.append(server)
+    return True
