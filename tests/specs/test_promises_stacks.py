@@ -406,6 +406,27 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             self.assertEqual('CREATE_FAILED', row.state.name)
             self.assertIn('Outcome unknown', row.status_reason)
 
+    def test_handlers_that_block_wait_together(self) -> None:
+        gate = self.create_gate(Ready('id'))
+
+        class Blocking(base.ResourceHandler):
+            blocking = True
+            service = 'compute'
+
+            def create(self, context: base.ResourceContext) -> Any:
+                return gate()
+
+            def delete(self, context: base.ResourceContext) -> Any:
+                return None
+
+        world = self.create_stack_world({'Blocking': Blocking}, max_parallel=1)
+        world.worker()
+        stack = world.start_creation({f'r{n}': res('Blocking') for n in range(5)})
+        gate.wait_until_entered(5)
+        gate.open()
+        stack = world.wait_until_settled(stack)
+        self.assertEqual('CREATE_COMPLETE', stack.state.name)
+
     def test_two_workers_share_one_stack(self) -> None:
         world = self.create_stack_world(max_parallel=1)
         gates = [self.create_gate_at(world, 'create', name) for name in ('x', 'y')]

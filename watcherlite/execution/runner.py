@@ -30,9 +30,9 @@ from watcherlite.execution.steps import (
     COROUTINE,
     ENDING,
     STEPS,
-    InWidePool,
     OnLoop,
     Steps,
+    enter_pool_of,
     hook_kind,
 )
 from watcherlite.plugins.base import DerivedResult
@@ -526,8 +526,7 @@ class Runner:
                 attempt.loop_time += time.perf_counter() - started
         if kind == STEPS:
             return await hook(attempt.context, *arguments)
-        if plugin.blocking:
-            await InWidePool(plugin.service)
+        await enter_pool_of(plugin)
         return hook(attempt.context, *arguments)
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:

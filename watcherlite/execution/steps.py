@@ -78,6 +78,15 @@ class InWidePool:
         yield self
 
 
+async def enter_pool_of(plugin: Any) -> None:
+    """Continue in the wide pool if a plugin blocks.
+
+    :param plugin: an action type or a resource handler, called afterwards
+    """
+    if plugin.blocking:
+        await InWidePool(plugin.service)
+
+
 def steps_of_core(hook: Hook) -> Hook:
     """Declare that a coroutine of the engine consists of steps.
 

@@ -684,6 +684,10 @@ class ResourceHandler(Connecting, Plugin):
     attributes: ClassVar[Mapping[str, str]] = {}
     #: Whether each operation may be called again with the same `uuid`.
     idempotent: ClassVar[bool] = False
+    #: Whether its operations mainly wait for a service; see `ActionType.blocking`.
+    blocking: ClassVar[bool] = False
+    #: The service that its operations call; see `ActionType.service`.
+    service: ClassVar[str | None] = None
     #: Whether a FAILED resource is replaced by the next update.
     replaces_failed: ClassVar[bool] = True
     #: Additional operations on an existing resource: `reboot`, `rebuild`, ... They are

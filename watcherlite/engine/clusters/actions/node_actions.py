@@ -30,6 +30,7 @@ from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE, may_exist
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
+from watcherlite.execution.steps import enter_pool_of, steps_of_core
 from watcherlite.plugins.base import ActionContext, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
@@ -68,7 +69,8 @@ class NodeAction(ClusteringAction, abc.ABC):
     def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
         return token is not None and 'handler' in token
 
-    def execute(self, context: ActionContext) -> Outcome:
+    @steps_of_core
+    async def execute(self, context: ActionContext) -> Outcome:
         """Start the action, or forward it to the host of the node."""
         target = NodeTarget.load(self.parts, context, self._worker_lost)
         if target is None:
@@ -79,13 +81,18 @@ class NodeAction(ClusteringAction, abc.ABC):
             if elsewhere is not None:
                 return elsewhere
         lock = target.blocking_lock() if self.obeys_locks else None
-        return self.start(target) if lock is None else self.blocked(target, lock)
+        if lock is not None:
+            return self.blocked(target, lock)
+        await enter_pool_of(target.handler)
+        return self.start(target)
 
-    def poll(self, context: ActionContext, token: Any) -> Outcome:
+    @steps_of_core
+    async def poll(self, context: ActionContext, token: Any) -> Outcome:
         """Continue with the token."""
         target = NodeTarget.load(self.parts, context)
         if target is None:
             return self.target_deleted()
+        await enter_pool_of(target.handler)
         try:
             return self.advance(target, token)
         except exceptions.StateUnknown:
@@ -101,9 +108,11 @@ class NodeAction(ClusteringAction, abc.ABC):
                 raise
             return there
 
-    def cancel(self, context: ActionContext, token: Any) -> None:
+    @steps_of_core
+    async def cancel(self, context: ActionContext, token: Any) -> None:
         target = NodeTarget.load(self.parts, context)
         if target is not None:
+            await enter_pool_of(target.handler)
             self.steps(target).cancel(token)
 
     def target_deleted(self) -> Outcome:
@@ -320,9 +329,11 @@ class NodeCheck(NodeAction):
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
         return self._checking(target).advance(token)
 
-    def cancel(self, context: ActionContext, token: Any) -> None:
+    @steps_of_core
+    async def cancel(self, context: ActionContext, token: Any) -> None:
         target = NodeTarget.load(self.parts, context)
         if target is not None:
+            await enter_pool_of(target.handler)
             self._checking(target).cancel(token)
 
     def _checking(self, target: NodeTarget) -> NodeCheckRun:

@@ -5,6 +5,7 @@ action derives an action in the lane of the engine, see `derived_operations`.
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from watcherlite.engine.clusters.lock_admission import CLUSTER, NODE, NodeLocks
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.engine.derived_operations import OPERATION, OperationAction
 from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.execution.steps import steps_of_core
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 
 T = TypeVar('T')
@@ -53,8 +55,10 @@ def in_plans(kind: type[Any]) -> Callable[..., ActionType]:
         def pre_condition(self, context: ActionContext) -> Any:
             return self._performer(context).pre_condition(context)
 
-        def execute(self, context: ActionContext) -> Any:
-            return self._performer(context).execute(context)
+        @steps_of_core
+        async def execute(self, context: ActionContext) -> Any:
+            returned = self._performer(context).execute(context)
+            return await returned if inspect.isawaitable(returned) else returned
 
         def complete(
             self, context: ActionContext, results: Sequence[DerivedResult]

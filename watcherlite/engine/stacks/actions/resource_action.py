@@ -43,6 +43,7 @@ from watcherlite.engine.stacks.actions.nested_stack_operation import (
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.engine.stacks.services import StackServices
+from watcherlite.execution.steps import enter_pool_of, steps_of_core
 from watcherlite.plugins import base
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
@@ -103,7 +104,8 @@ class ResourceAction(base.ActionType):
         polls = token is not None and 'operation' in token
         return inputs['do'] == states.CHECK or polls
 
-    def execute(self, context: base.ActionContext) -> Outcome:
+    @steps_of_core
+    async def execute(self, context: base.ActionContext) -> Outcome:
         inputs = ResourceInputs.of(context.inputs)
         if inputs.deadline is not None and context.now() >= inputs.deadline:
             return outcomes.Cancelled(TIMED_OUT)
@@ -119,6 +121,7 @@ class ResourceAction(base.ActionType):
         elsewhere = affinity.forward(services.store, context, services.hosts, host)
         if elsewhere is not None:
             return elsewhere
+        await enter_pool_of(work.handler)
         if inputs.do == CONVERGE:
             return self._converge(work)
         if inputs.do in _OPTIONAL and work.external_id is not None:
@@ -130,13 +133,15 @@ class ResourceAction(base.ActionType):
             return Done({REASON: 'It is left where it is'})
         return self._operate(work, inputs.do.lower(), work.context())
 
-    def poll(self, context: base.ActionContext, token: Any) -> Outcome:
+    @steps_of_core
+    async def poll(self, context: base.ActionContext, token: Any) -> Outcome:
         """Execute the decision, or poll the handler."""
         work = self._load(context)
         if work is None:
             return Done({})
         if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).resume(token)
+        await enter_pool_of(work.handler)
         try:
             return self._resume(work, token)
         except exceptions.StateUnknown:
@@ -190,11 +195,13 @@ class ResourceAction(base.ActionType):
                 return Failed(reason, outputs={REASON: reason})
         return Done({})
 
-    def cancel(self, context: base.ActionContext, token: Any) -> None:
+    @steps_of_core
+    async def cancel(self, context: base.ActionContext, token: Any) -> None:
         if 'operation' not in token:
             return
         work = self._load(context)
         if work is not None:
+            await enter_pool_of(work.handler)
             _cancel(work, _context_for(work, token), token)
 
     def _load(self, context: base.ActionContext) -> ResourceOperation | None:
