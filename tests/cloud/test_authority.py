@@ -1,6 +1,8 @@
 """Work for a user is done with the authority of the user, by trusts of keystone."""
 
+import dataclasses
 import json
+import uuid
 
 import sqlalchemy as sa
 
@@ -8,6 +10,8 @@ from tests import bounded
 from tests.cloud import api_case, case
 from watcherlite import exceptions
 from watcherlite.api import operation
+from watcherlite.plugins.openstack.delegation import Delegations
+from watcherlite.plugins.openstack.errors import translated
 
 TEMPLATE = {
     'heat_template_version': '2021-04-16',
@@ -236,6 +240,134 @@ class TestStacks(AuthorityCase):
             '"The service catalog has no such region; it has RegionOne"',
             row.state.reason,
         )
+
+    def token_of_application_credential(self, unrestricted):
+        """Return the token of a new application credential of the user."""
+        path = f'/users/{self.demo.id}/application_credentials'
+        identity = self.demo.connection.identity
+        body = {'name': self.unique_name('app'), 'unrestricted': unrestricted}
+        made = identity.post(path, json={'application_credential': body}).json()
+        made = made['application_credential']
+        self.addCleanup(identity.delete, f'{path}/{made["id"]}')
+        clouds = self.open_clouds(
+            cloud=None,
+            client_config_file=None,
+            auth_type='v3applicationcredential',
+            auth={
+                'auth_url': self.options()['auth_url'],
+                'application_credential_id': made['id'],
+                'application_credential_secret': made['secret'],
+            },
+        )
+        return clouds.service_connection().session.get_token()
+
+    def application_credentials(self):
+        path = f'/users/{self.demo.id}/application_credentials'
+        found = self.demo.connection.identity.get(path).json()
+        return sorted(each['id'] for each in found['application_credentials'])
+
+    def test_an_unrestricted_application_credential_delegates_authority(self):
+        token = self.token_of_application_credential(True)
+        self.demo = dataclasses.replace(self.demo, token=token)
+
+        before = self.application_credentials()
+        stack = self.create_stack()
+
+        self.assertEqual([], self.new_trusts())
+        self.assertEqual(1, len(self.application_credentials()) - len(before))
+        (row,) = self.credentials()
+        self.assertEqual('application_credential', row['kind'])
+        self.assertTrue(row['secret'].startswith('sealed:'))
+        self.assertTrue(self.exists(self.demo, self.key_pair_of(stack)))
+
+        self.delete_stack('', stack)
+
+        bounded.wait_until(lambda: not self.credentials())
+        self.assertEqual(before, self.application_credentials())
+
+    def test_a_restricted_application_credential_is_refused_with_the_reason(self):
+        token = self.token_of_application_credential(False)
+        self.demo = dataclasses.replace(self.demo, token=token)
+
+        answer = self.create_stack(status=403)
+
+        text = answer.json['error']['message']
+        self.assertIn('the delegation of authority', text)
+        self.assertIn('application credential', text)
+        self.assertNotIn(token, text)
+        self.assertEqual([], self.new_trusts())
+
+
+class TestServiceUser(AuthorityCase):
+    """The user of the service needs no rights of its own to work for users."""
+
+    def setUp(self):
+        super().setUp()
+        self.admin = self.connect(case.ADMIN)
+        name, password = self.unique_name('service'), uuid.uuid4().hex
+        identity = self.admin.identity
+        project = identity.find_project('service')
+        user = identity.create_user(name=name, password=password, domain_id='default')
+        self.addCleanup(identity.delete_user, user)
+        identity.assign_project_role_to_user(
+            project, user, identity.find_role('reader')
+        )
+        auth = self.options(username=name, password=password)
+        self.clouds = self.open_clouds(cloud=None, client_config_file=None, auth=auth)
+        self.trustee = user.id
+        store = self.runtime.store
+        self.clouds.read_credential = store.find_credential
+        self.delegations = Delegations(store, self.clouds, self.runtime.clock)
+
+    def trusts_of(self, user):
+        trusts = user.connection.identity.get(
+            f'/OS-TRUST/trusts?trustor_user_id={user.id}'
+        ).json()['trusts']
+        mine = getattr(self, 'trustee', None)
+        return [trust for trust in trusts if trust['trustee_user_id'] == mine]
+
+    def test_a_reader_of_its_own_project_creates_uses_checks_and_deletes_trusts(self):
+        caller = self.caller('member', 'reader')
+
+        reference = self.delegations.reference(caller, 'owner', self.demo.project, True)
+        connection = self.clouds.connection_for(reference)
+        again = self.delegations.reference(caller, 'owner', self.demo.project, True)
+
+        session = connection.session
+        access = session.auth.get_access(session)
+        self.assertEqual(
+            (self.demo.id, self.demo.project, {'member', 'reader'}),
+            (access.user_id, access.project_id, set(access.role_names)),
+        )
+        self.assertEqual(reference, again)
+        self.assertEqual(1, len(self.new_trusts()))
+        self.assertEqual(1, self.delegations.revoke_unused())
+        self.assertEqual([], self.new_trusts())
+
+    def test_the_trust_of_a_user_who_lost_a_role_ends_its_authority(self):
+        identity = self.admin.identity
+        role = identity.create_role(name=self.unique_name('role'))
+        self.addCleanup(identity.delete_role, role)
+        project = identity.get_project(self.demo.project)
+        user = identity.get_user(self.demo.id)
+        identity.assign_project_role_to_user(project, user, role)
+        token = self.open_clouds(case.DEMO).service_connection().session.get_token()
+        caller = dataclasses.replace(self.caller(role.name), token=token)
+        self.delegations.delegate(caller, 'owner')
+        identity.unassign_project_role_from_user(project, user, role)
+
+        with (
+            self.assertRaisesRegex(exceptions.Forbidden, 'refuses the credentials'),
+            translated('compute', 'the servers'),
+        ):
+            list(self.clouds.connection_for('owner').compute.servers())
+
+        renewed = self.delegations.reference(
+            self.caller('member'), 'owner', self.demo.project, True
+        )
+        list(self.clouds.connection_for(renewed).compute.servers())
+        # So does the connection of before.
+        list(self.clouds.connection_for('owner').compute.servers())
 
 
 class TestClusters(AuthorityCase):

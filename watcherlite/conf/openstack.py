@@ -75,8 +75,8 @@ AUTH_OPTS = [
     cfg.StrOpt(
         'application_credential_id',
         help='The id of the application credential, for auth_type '
-        'v3applicationcredential. Such a service cannot use trusts: stacks, clusters '
-        'and receivers then need an application credential of their user.',
+        'v3applicationcredential. Such a service cannot use trusts, and creates '
+        'application credentials for the users of stacks and clusters instead.',
     ),
     cfg.StrOpt(
         'application_credential_secret',

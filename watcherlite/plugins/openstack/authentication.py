@@ -128,6 +128,11 @@ class Identities:
             cast('TrustedUser', plugin).renewed = renewed
         return plugin
 
+    @property
+    def uses_password(self) -> bool:
+        """Return whether the service has a password, with which it can use trusts."""
+        return self._region(None).config['auth_type'] in _WITH_PASSWORD
+
     def client(self, plugin: keystone_plugin.BaseAuthPlugin) -> adapter.Adapter:
         """Return a client of keystone that authenticates by a plugin."""
         return self._client(self._identity_url(), plugin)

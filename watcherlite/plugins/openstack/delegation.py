@@ -1,4 +1,7 @@
-"""Delegation of the authority of users to this service, by trusts of keystone."""
+"""Delegation of the authority of users to this service.
+
+By trusts of keystone, or by application credentials where these are not possible.
+"""
 
 import contextlib
 import datetime
@@ -10,9 +13,15 @@ from uuid import uuid4
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
-from watcherlite.db.credentials import TRUST, Credential, CredentialStore, reference_to
+from watcherlite.db.credentials import (
+    APPLICATION_CREDENTIAL,
+    TRUST,
+    Credential,
+    CredentialStore,
+    reference_to,
+)
 from watcherlite.plugins.openstack.connections import Clouds
-from watcherlite.plugins.openstack.errors import translated
+from watcherlite.plugins.openstack.errors import AuthenticationFailed, translated
 
 LOG = logging.getLogger(__name__)
 
@@ -22,7 +31,8 @@ PENDING = datetime.timedelta(hours=1)
 BATCH = 100
 #: In messages.
 DELEGATION = 'the delegation of authority'
-_PATH = '/OS-TRUST/trusts'
+_TRUSTS = '/OS-TRUST/trusts'
+_APPLICATION_CREDENTIALS = '/users/{}/application_credentials'
 
 
 class Delegator(Protocol):
@@ -75,14 +85,16 @@ class Delegations:
         :raises ServiceUnavailable, ConfigurationError: see the text
         """
         roles = tuple(sorted(caller.role_names))
-        trust = self._create_trust(caller, roles)
+        uuid = str(uuid4())
+        kind, external_id, secret = self._create(caller, roles, uuid)
         credential = Credential(
-            uuid=str(uuid4()),
-            kind=TRUST,
+            uuid=uuid,
+            kind=kind,
             user_id=str(caller.user_id),
             project_id=str(caller.project_id),
             roles=roles,
-            external_id=trust,
+            external_id=external_id,
+            secret=secret,
             owner=owner,
             created_at=self._clock.now(),
         )
@@ -119,19 +131,49 @@ class Delegations:
         return self._exists(current)
 
     def _exists(self, credential: Credential) -> bool:
-        if credential.kind != TRUST:
-            return True
+        identities = self._clouds.identities()
+        # The service may read the trusts of which it is the trustee.
+        reader = None if credential.kind == TRUST else credential
         try:
             with translated('identity', DELEGATION):
-                identities = self._clouds.identities()
-                client = identities.client(identities.plugin(None))
-                client.get(f'{_PATH}/{credential.external_id}')
+                identities.client(identities.plugin(reader)).get(_path_of(credential))
+        except AuthenticationFailed as error:
+            if reader is None:
+                # Nothing is known about the trust.
+                raise exceptions.ConfigurationError(
+                    'Keystone refuses the user and the password of [openstack]'
+                ) from error
+            return False
         except (exceptions.NotFound, exceptions.Forbidden):
             return False
         return True
 
+    def _create(
+        self, caller: Delegator, roles: Sequence[str], uuid: str
+    ) -> tuple[str, str, str | None]:
+        """Create a trust or an application credential; return kind, id and secret.
+
+        Tokens of application credentials cannot create trusts, and unrestricted ones
+        can create application credentials. A service that authenticates by an
+        application credential cannot use trusts.
+        """
+        refused: exceptions.Forbidden | None = None
+        if self._clouds.identities().uses_password:
+            try:
+                return TRUST, self._create_trust(caller, roles), None
+            except exceptions.Forbidden as error:
+                refused = error
+        try:
+            return self._create_application_credential(caller, roles, uuid)
+        except exceptions.Forbidden as error:
+            if refused is None:
+                raise
+            raise exceptions.Forbidden(
+                f'{refused}. A token of an application credential can delegate '
+                'authority only if the application credential is unrestricted'
+            ) from error
+
     def _create_trust(self, caller: Delegator, roles: Sequence[str]) -> str:
-        client = self._clouds.identities().user_client(str(caller.token))
         body: dict[str, Any] = {
             'trustor_user_id': caller.user_id,
             'trustee_user_id': self._service_user(),
@@ -140,14 +182,32 @@ class Delegations:
             'allow_redelegation': False,
             'roles': [{'name': role} for role in roles],
         }
+        trust: str = self._post(caller, _TRUSTS, {'trust': body})['trust']['id']
+        return trust
+
+    def _create_application_credential(
+        self, caller: Delegator, roles: Sequence[str], uuid: str
+    ) -> tuple[str, str, str | None]:
+        body = {
+            'name': f'watcherlite-{uuid}',
+            'roles': [{'name': role} for role in roles],
+            # Otherwise it could not be deleted with its own authority.
+            'unrestricted': True,
+        }
+        path = _APPLICATION_CREDENTIALS.format(caller.user_id)
+        made = self._post(caller, path, {'application_credential': body})
+        made = made['application_credential']
+        return APPLICATION_CREDENTIAL, str(made['id']), str(made['secret'])
+
+    def _post(self, caller: Delegator, path: str, body: Any) -> dict[str, Any]:
+        client = self._clouds.identities().user_client(str(caller.token))
         try:
             with translated('identity', DELEGATION):
-                response = client.post(_PATH, json={'trust': body})
-        except exceptions.NotFound as error:
+                found: dict[str, Any] = client.post(path, json=body).json()
+                return found
+        except (exceptions.NotFound, exceptions.Invalid) as error:
             # A role is not assigned, or not visible, to the user.
             raise exceptions.Forbidden(str(error)) from error
-        trust: str = response.json()['trust']['id']
-        return trust
 
     def _service_user(self) -> str:
         with self._lock:
@@ -188,20 +248,32 @@ class Delegations:
         """Revoke a credential in keystone, and delete it.
 
         :raises ServiceUnavailable: keystone is not available
+        :raises ConfigurationError: keystone refuses the service
         """
         try:
             with translated('identity', f'the revocation of {credential.uuid}'):
-                self._delete_trust(credential)
+                identities = self._clouds.identities()
+                # With the authority of its user, who alone may delete it.
+                client = identities.client(identities.plugin(credential))
+                client.delete(_path_of(credential))
         except (exceptions.NotFound, exceptions.Forbidden) as error:
-            # It is gone, or its user may not use it any more.
-            LOG.debug('Credential %s: %s', credential.uuid, error)
+            # A user who was disabled, or lost a role, cannot delete it.
+            if self._exists(credential):
+                LOG.warning(
+                    'Credential %s of user %s remains in keystone, without effect: %s',
+                    credential.uuid,
+                    credential.user_id,
+                    error,
+                )
         self._store.delete_credential(credential.uuid)
         LOG.info(
             'Credential %s of user %s revoked', credential.uuid, credential.user_id
         )
 
-    def _delete_trust(self, credential: Credential) -> None:
-        identities = self._clouds.identities()
-        # With the authority of the trustor, who alone may delete it.
-        client = identities.client(identities.plugin(credential))
-        client.delete(f'{_PATH}/{credential.external_id}')
+
+def _path_of(credential: Credential) -> str:
+    """Return the path of a credential in keystone."""
+    if credential.kind == TRUST:
+        return f'{_TRUSTS}/{credential.external_id}'
+    collection = _APPLICATION_CREDENTIALS.format(credential.user_id)
+    return f'{collection}/{credential.external_id}'

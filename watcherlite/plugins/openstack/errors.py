@@ -21,6 +21,17 @@ _TOKENS_PATH = '/auth/tokens'
 _UNAVAILABLE = frozenset({401, 408, 429, 502, 503, 504})
 
 
+class AuthenticationFailed(exceptions.Forbidden):
+    """Keystone refuses credentials.
+
+    :param status: of its response
+    """
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 @contextlib.contextmanager
 def translated(service: str, target: str) -> Iterator[None]:
     """Translate exceptions of openstacksdk and keystoneauth within a `with` block.
@@ -30,7 +41,8 @@ def translated(service: str, target: str) -> Iterator[None]:
     :raises NotFound, Conflict, OverQuota, Forbidden, Invalid: as the service says
     :raises ServiceUnavailable: the service or keystone cannot be used now, and the call
         can be repeated later
-    :raises ConfigurationError: the service's own credentials are refused
+    :raises AuthenticationFailed: keystone refuses the credentials; it is a Forbidden
+    :raises ConfigurationError: openstacksdk cannot use `[openstack]`
     :raises WatcherliteError: any other failure
     """
     try:
@@ -89,10 +101,11 @@ def _of_status(error: Any, service: str, target: str) -> exceptions.WatcherliteE
     detail = clean(str(error.details or error.message or ''))
     if _TOKENS_PATH in str(error.url or ''):
         if status in (401, 403, 404):
-            return exceptions.Forbidden(
+            return AuthenticationFailed(
                 f'{target}: keystone refuses the credentials (HTTP {status}). If they '
                 'are those of the service, see [openstack]; if the authority of the '
-                'user was revoked, the user must repeat the request'
+                'user was revoked, the user must repeat the request',
+                status,
             )
         if status >= 500:
             return _unavailable('identity', target, f'HTTP {status}')

@@ -24,6 +24,7 @@ class FakeKeystone:
 
     :ivar trusts: id -> the body of its creation
     :ivar failure: raised by all calls
+    :ivar disabled: the trusts and application credentials that keystone refuses
     """
 
     def __init__(self, is_configured=True):
@@ -31,6 +32,9 @@ class FakeKeystone:
         self.trusts = {}
         self.used = []
         self.failure = None
+        self.refuses_trusts = False
+        self.disabled = set()
+        self.uses_password = True
         self.session = self
 
     def service_connection(self):
@@ -58,6 +62,10 @@ class _Client:
     authority: str
 
     def _used(self):
+        if self.authority in self.keystone.disabled:
+            raise keystone_exceptions.Unauthorized(
+                'no', url='http://keystone/v3/auth/tokens'
+            )
         if self.keystone.failure is not None:
             raise self.keystone.failure
         self.keystone.used.append(self.authority)
@@ -68,6 +76,16 @@ class _Client:
 
     def post(self, path, json):
         self._used()
+        if 'application_credential' in json:
+            made = f'app-{len(self.keystone.used)}'
+            self.keystone.trusts[made] = json['application_credential']
+            return _Answer(
+                {'application_credential': {'id': made, 'secret': f'secret of {made}'}}
+            )
+        if self.keystone.refuses_trusts:
+            raise keystone_exceptions.Forbidden(
+                'Delegated tokens cannot manage trusts', http_status=403
+            )
         trust = f'trust-{len(self.keystone.used)}'
         self.keystone.trusts[trust] = json['trust']
         return _Answer({'trust': {'id': trust}})
@@ -166,6 +184,41 @@ class TestDelegation(DelegationCase):
         )
         self.assertRaises(exceptions.ServiceUnavailable, self.reference)
 
+    def test_an_application_credential_replaces_a_trust_that_is_not_possible(self):
+        for fake in ({'refuses_trusts': True}, {'uses_password': False}):
+            self.keystone = FakeKeystone()
+            self.delegations = Delegations(self.store, self.keystone, self.clock)
+            for name, value in fake.items():
+                setattr(self.keystone, name, value)
+
+            uuid = self.delegations.delegate(CALLER, 'stack')
+
+            newest = self.newest()
+            ((made, body),) = self.keystone.trusts.items()
+            self.assertEqual(
+                ('application_credential', made, f'secret of {made}'),
+                (newest.kind, newest.external_id, newest.secret),
+            )
+            self.assertEqual(
+                {
+                    'name': f'watcherlite-{uuid}',
+                    'roles': [{'name': 'Member'}, {'name': 'reader'}],
+                    'unrestricted': True,
+                },
+                body,
+            )
+            self.assertEqual(self.reference(), self.reference())
+            self.assertEqual(made, self.keystone.used[-1])
+
+    def test_a_refusal_says_what_application_credentials_need(self):
+        self.keystone.failure = keystone_exceptions.Forbidden('no', http_status=403)
+
+        error = self.assertRaises(
+            exceptions.Forbidden, self.delegations.delegate, CALLER
+        )
+
+        self.assertIn('only if the application credential is unrestricted', str(error))
+
 
 class TestReferences(DelegationCase):
     def test_the_credential_is_kept_while_nothing_changes(self):
@@ -226,6 +279,36 @@ class TestRevocation(DelegationCase):
         self.assertRaises(exceptions.ServiceUnavailable, self.delegations.revoke_unused)
 
         self.assertIsNotNone(self.newest())
+
+    def test_it_remains_while_the_service_is_refused(self):
+        self.delegations.delegate(CALLER, 'stack')
+        self.keystone.failure = keystone_exceptions.Unauthorized(
+            'no', url='http://keystone/v3/auth/tokens'
+        )
+
+        for call in (self.delegations.revoke_unused, self.reference):
+            error = self.assertRaises(exceptions.ConfigurationError, call)
+            self.assertIn('the user and the password of [openstack]', str(error))
+        self.assertIsNotNone(self.newest())
+
+    def test_a_trust_that_its_user_cannot_delete_is_forgotten_with_a_warning(self):
+        self.delegations.delegate(CALLER, 'stack')
+        self.keystone.disabled.add('trust-1')
+
+        self.assertEqual(1, self.delegations.revoke_unused())
+
+        self.assertIn('of user ann remains in keystone', self.log.output)
+        self.assertIsNone(self.newest())
+
+    def test_an_application_credential_that_is_refused_is_forgotten(self):
+        self.keystone.uses_password = False
+        self.delegations.delegate(CALLER, 'stack')
+        self.keystone.failure = keystone_exceptions.Unauthorized(
+            'no', url='http://keystone/v3/auth/tokens'
+        )
+
+        self.assertEqual(1, self.delegations.revoke_unused())
+        self.assertIsNone(self.newest())
 
     def test_a_trust_that_is_gone_is_forgotten(self):
         self.delegations.delegate(CALLER, 'stack')

@@ -101,7 +101,8 @@ class TestTranslation(base.TestCase):
         for status in (401, 403, 404):
             found, text = self.raised(from_keystone(status))
 
-            self.assertIs(exceptions.Forbidden, found)
+            self.assertIs(errors.AuthenticationFailed, found)
+            self.assertIsInstance(found(text, status), exceptions.Forbidden)
             self.assertIn(f'keystone refuses the credentials (HTTP {status})', text)
 
     def test_keystone_is_not_available(self):
