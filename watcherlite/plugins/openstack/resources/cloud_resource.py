@@ -73,7 +73,7 @@ class CloudResource(CloudClient, ResourceHandler):
     def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
         """Return the attributes of the request that creates the object."""
         values = self.values(context.properties)
-        return self.sent(context, connection, values, list(values))
+        return self.sent(context, connection, values, [*values, 'name'])
 
     def changes(
         self, context: ResourceContext, connection: Any, names: Collection[str]
@@ -233,7 +233,7 @@ class CloudResource(CloudClient, ResourceHandler):
             if declared.reference is not None:
                 value = declared.reference.ids_of(connection, value)
             body[declared.sent or name] = value
-        if 'name' in self.properties and ('name' in names or 'name' not in values):
+        if 'name' in self.properties and 'name' in names:
             body['name'] = self.name_of(context)
         # Extensions of the service may override any attribute.
         if 'value_specs' in names:

@@ -5,6 +5,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, ClassVar
 
+from watcherlite import exceptions
 from watcherlite.domain import resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
@@ -64,6 +65,8 @@ _BLOCK_DEVICE_2 = fields.mapping(
 )
 #: Changes that are made one after the other, since the server is busy meanwhile.
 _STEPS = ('networks', 'flavor', 'image')
+#: The number of times that a change of a busy server is repeated.
+_MOST_CONFLICTS = 30
 
 
 class Server(CloudResource):
@@ -304,11 +307,19 @@ class Server(CloudResource):
         name, *left = token['todo']
         found = self.existing(context, connection)
         self._refuse_failed(context, record_of(found))
-        changed = {
+        change = {
             'networks': self._change_networks,
             'flavor': self._resize,
             'image': self._rebuild,
-        }[name](context, connection, found, token)
+        }[name]
+        try:
+            with self._translated(context):
+                changed = change(context, connection, found, token)
+        except exceptions.Conflict:
+            # Nova is not done with an earlier request yet.
+            if token.get('conflicts', 0) >= _MOST_CONFLICTS:
+                raise
+            return self.later({**token, 'conflicts': token.get('conflicts', 0) + 1})
         if changed:
             return ResourceInProgress({**token, 'todo': left, 'polls': 0}, 0.0)
         return self.later({**token, 'started': True})
