@@ -108,7 +108,7 @@ class CloudCase(base.TestCase):
         """Return the options of the authentication of a cloud of clouds.yaml."""
         return {**self._clouds()[cloud]['auth'], **changed}
 
-    def changed_clouds(self, cloud: str = SERVICE, **values: str) -> str:
+    def changed_clouds(self, cloud: str = SERVICE, **values: Any) -> str:
         """Return the path of a clouds.yaml in which a cloud has other values."""
         clouds = self._clouds()
         clouds[cloud].update(values)

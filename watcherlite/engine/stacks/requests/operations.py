@@ -426,8 +426,9 @@ class StackOperations:
                 inputs = ResourceInputs(
                     found.id, row.id, SIGNAL, row.handler, details=dict(details or {})
                 )
-                # A signal that changes nothing need not wait for operations.
-                target = tree.target if modifies else None
+                # A signal that changes nothing need not wait for operations, but for
+                # other signals to the resource: each adds to what it stores.
+                target = tree.target if modifies else f'signal:{row.uuid}'
                 uuid = events.new_uuid()
                 self._insert_action(tx, uuid, found, target, inputs, now, row)
         self._announce_work()

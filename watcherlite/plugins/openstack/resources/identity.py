@@ -1,4 +1,4 @@
-"""Projects, users and roles."""
+"""Projects, domains, users, groups, roles and services."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
@@ -20,6 +20,17 @@ _DOMAIN = field(
     reference=references.DOMAIN,
 )
 _DESCRIPTION = field(fields.TEXT, 'The description.', default='', updatable=True)
+_ROLES = field(
+    fields.items(
+        fields.mapping(
+            {'role': fields.TEXT, 'project': fields.TEXT, 'domain': fields.TEXT},
+            ['role'],
+        )
+    ),
+    'Its roles: each a `role` for a `project` or a `domain`, by names or ids.',
+    updatable=True,
+    sent=OWN,
+)
 _ENABLED = field(fields.FLAG, 'Whether it is enabled.', default=True, updatable=True)
 
 
@@ -74,21 +85,7 @@ class User(CloudResource):
         'groups': field(
             fields.TEXTS, 'The names or ids of its groups.', updatable=True, sent=OWN
         ),
-        'roles': field(
-            fields.items(
-                fields.mapping(
-                    {
-                        'role': fields.TEXT,
-                        'project': fields.TEXT,
-                        'domain': fields.TEXT,
-                    },
-                    ['role'],
-                )
-            ),
-            'Its roles: each a `role` for a `project` or a `domain`, by names or ids.',
-            updatable=True,
-            sent=OWN,
-        ),
+        'roles': _ROLES,
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'name': 'The name.',
@@ -99,11 +96,7 @@ class User(CloudResource):
     }
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
-        return [
-            f'properties.roles.{at}: either project or domain is required'
-            for at, item in enumerate(values.get('roles') or ())
-            if item and ('project' in item) == ('domain' in item)
-        ]
+        return _role_problems(values)
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
         return not context.properties.get('groups') and not context.properties.get(
@@ -130,11 +123,29 @@ class User(CloudResource):
             identity.remove_user_from_group(user, group)
         for group in sorted(groups):
             identity.add_user_to_group(user, group)
-        roles = _roles(connection, context.properties)
-        for kind, target, role in sorted(_roles(connection, before) - roles):
-            getattr(identity, f'unassign_{kind}_role_from_user')(target, user, role)
-        for kind, target, role in sorted(roles):
-            getattr(identity, f'assign_{kind}_role_to_user')(target, user, role)
+        _assign(connection, context, before, 'user')
+
+
+def _role_problems(values: Mapping[str, Any]) -> list[str]:
+    """Return the problems of the roles of a user or a group."""
+    return [
+        f'properties.roles.{at}: either project or domain is required'
+        for at, item in enumerate(values.get('roles') or ())
+        if item and ('project' in item) == ('domain' in item)
+    ]
+
+
+def _assign(
+    connection: Any, context: ResourceContext, before: Mapping[str, Any], noun: str
+) -> None:
+    """Assign the roles to a user or a group, and take the former ones."""
+    identity, holder = connection.identity, str(context.physical_id)
+    roles = _roles(connection, context.properties)
+    for kind, target, role in sorted(_roles(connection, before) - roles):
+        take = getattr(identity, f'unassign_{kind}_role_from_{noun}')
+        take(target, holder, role)
+    for kind, target, role in sorted(roles):
+        getattr(identity, f'assign_{kind}_role_to_{noun}')(target, holder, role)
 
 
 def _groups(connection: Any, properties: Mapping[str, Any]) -> set[str]:
@@ -169,4 +180,72 @@ class Role(CloudResource):
             sent='domain_id',
             reference=references.DOMAIN,
         ),
+    }
+
+
+class Domain(CloudResource):
+    """A domain, which is disabled before it is deleted."""
+
+    description = 'A domain; for administrators.'
+    service = 'identity'
+    noun = 'domain'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'description': field(fields.TEXT, 'The description.', updatable=True),
+        'enabled': _ENABLED,
+    }
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        physical_id = str(context.physical_id)
+        if self.get(connection, physical_id) is not None:
+            self.change(connection, physical_id, {'enabled': False})
+            super().destroy(connection, context)
+
+
+class Group(CloudResource):
+    """A group of users, with its roles."""
+
+    description = 'A group of users; for administrators.'
+    service = 'identity'
+    noun = 'group'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'domain': _DOMAIN,
+        'description': _DESCRIPTION,
+        'roles': _ROLES,
+    }
+
+    def problems(self, values: Mapping[str, Any]) -> Collection[str]:
+        return _role_problems(values)
+
+    def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
+        return not context.properties.get('roles')
+
+    def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        _assign(connection, context, {}, 'group')
+
+    def apply(
+        self, context: ResourceContext, connection: Any, names: Collection[str]
+    ) -> ResourceInProgress | None:
+        if 'roles' in names:
+            _assign(connection, context, context.before, 'group')
+        return None
+
+
+class Service(CloudResource):
+    """A service in the catalog."""
+
+    description = 'A service in the catalog; for administrators.'
+    service = 'identity'
+    noun = 'service'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'description': field(fields.TEXT, 'The description.', updatable=True),
+        'type': field(
+            fields.TEXT,
+            'The type, for example `compute`.',
+            required=True,
+            updatable=True,
+        ),
+        'enabled': _ENABLED,
     }

@@ -1,4 +1,4 @@
-"""What single types do besides the base."""
+"""The behaviour of single resource types beside that of their base."""
 
 import json
 
