@@ -112,9 +112,12 @@ class Stories:
         )
 
     def test_an_action_that_is_faster_than_a_cancel_succeeds(self: Any) -> None:
-        verified = []
+        verified: list[str] = []
+        entered = self.create_gate()
+        entered.open()
 
         async def swallow(context: Any) -> bool:
+            entered()
             try:
                 await context.sleep(LONG)
             except BaseException as error:
@@ -125,7 +128,7 @@ class Stories:
             verified.append('verified')
 
         world, plan = self.start(execute=swallow, post_condition=verify)
-        world.wait_for_action('a', states.RUNNING)
+        entered.wait_until_entered()
         self.signal(world, states.CANCEL)
         world.wait_until_ended(plan)
         self.assertEqual(ran('a'), world.story(plan, 'a'))

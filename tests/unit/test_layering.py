@@ -185,8 +185,8 @@ IN_FUNCTIONS = pairs(
     ),
     (
         'engine.clusters.actions.lifecycle_hooks',
-        'plugins.http_exchange',
-        'only lifecycle hooks need requests',
+        'plugins.http_client',
+        'only lifecycle hooks need aiohttp',
     ),
     (
         'plugins.openstack.connections',

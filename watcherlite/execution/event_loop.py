@@ -48,7 +48,6 @@ class EventLoop:
 
         with self._lock:
             if self._is_stopped:
-                request.coroutine.close()
                 return
             if not self._threads or self._threads[-1].blocked_for() > STUCK:
                 self._threads.append(LoopThread(lambda: self._settings.max_coroutines))
@@ -84,7 +83,7 @@ class EventLoop:
     def stop(self) -> None:
         """Cancel all coroutines, and start no other."""
         with self._lock:
+            threads = [] if self._is_stopped else list(self._threads)
             self._is_stopped = True
-            threads = list(self._threads)
         for thread in threads:
             thread.stop()

@@ -43,6 +43,7 @@ class LoopCall:
     """
 
     __slots__ = (
+        '_context',
         '_request',
         'attempt',
         'is_stopped',
@@ -63,16 +64,13 @@ class LoopCall:
         self.attempt = attempt
         self.job = job
         self._request = request
+        self._context = attempt.loop_context()
         self.on_done = on_done
         self.log_context = LogContext(attempt.action)
         self.task: asyncio.Task[Any] | None = None
         self.is_stopped = False
         #: Set by its loop; stops it from any thread.
         self.stop: Callable[[], None] = lambda: None
-
-    @property
-    def coroutine(self) -> Coroutine[Any, Any, Any]:
-        return self._request.coroutine
 
     def watch_signals(self) -> None:
         """Stop it for signals that end the action, also for one that has arrived."""
@@ -93,7 +91,7 @@ class LoopCall:
     async def run(self) -> tuple[Any, BaseException | None]:
         """Run the coroutine; return its result or its exception."""
         try:
-            return await self.coroutine, None
+            return await self._request.make(self._context), None
         except asyncio.CancelledError as error:
             ended = stop_error(self.attempt.context.signal) if self.is_stopped else None
             return None, ended or error
@@ -307,14 +305,12 @@ class LoopThread:
             call.task.cancel()
         elif not was_stopped:
             # It has not started, and never will.
-            call.coroutine.close()
             self._finish(call, None, stop_error(call.attempt.context.signal))
 
     def _on_ended(self, call: LoopCall, task: 'asyncio.Task[Any]') -> None:
         self._running -= 1
         if task.cancelled():
             # Before its first step
-            call.coroutine.close()
             ended = stop_error(call.attempt.context.signal)
             self._finish(call, None, ended or asyncio.CancelledError())
         elif (error := task.exception()) is not None:

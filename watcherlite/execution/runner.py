@@ -518,7 +518,7 @@ class Runner:
         hook = getattr(plugin, name)
         if kind == COROUTINE:
             started = time.perf_counter()
-            request = OnLoop(hook(attempt.loop_context(), *arguments), ignored)
+            request = OnLoop(lambda context: hook(context, *arguments), ignored)
             try:
                 return await request
             finally:

@@ -39,15 +39,18 @@ class OnLoop:
 
     The driver sends its result and its exception, one of which is None.
 
+    :param make: returns the coroutine; called in the loop with its context
     :param ignored: ending signals that do not cancel it
     """
 
-    __slots__ = ('coroutine', 'ignored', 'is_dropped')
+    __slots__ = ('ignored', 'is_dropped', 'make')
 
     def __init__(
-        self, coroutine: Coroutine[Any, Any, Any], ignored: Collection[str | None] = ()
+        self,
+        make: Callable[[Any], Coroutine[Any, Any, Any]],
+        ignored: Collection[str | None] = (),
     ) -> None:
-        self.coroutine = coroutine
+        self.make = make
         self.ignored = ignored
         self.is_dropped = False
 
@@ -132,7 +135,6 @@ def run_steps(
                 request = steps.send(None)
                 continue
             if run_on_loop is None:
-                request.coroutine.close()
                 raise RuntimeError('these steps run without an event loop')
             try:
                 settled = run_on_loop(request), None

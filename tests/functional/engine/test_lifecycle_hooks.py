@@ -27,6 +27,7 @@ from watcherlite.engine.clusters.actions.lifecycle_hooks import (
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.plugins.policies.deletion import HookedDeletion
 from watcherlite.testing.context import FakeContext
+from watcherlite.testing.coroutines import FakeCoroutineContext, run_coroutine
 
 DELETION = 'senlin.policy.deletion'
 LONG = 3600
@@ -377,6 +378,8 @@ class TestDestinations(base.TestCase):
     def test_a_destination_that_is_not_allowed_gets_no_message(self):
         context = FakeContext({**INPUTS, 'url': 'http://169.254.169.254/'})
 
-        problem = send_over_http(Destinations, context)
+        problem = run_coroutine(
+            context, send_over_http(Destinations, FakeCoroutineContext(context))
+        )
 
         self.assertIn('169.254.169.254 is in a network that is refused', problem)

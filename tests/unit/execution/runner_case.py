@@ -1,7 +1,7 @@
 """A runner for one action type, with a scripted clock."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 from tests import base
@@ -55,18 +55,18 @@ class DrivenRunner:
         self.make_attempt = runner.make_attempt
 
     def prepare(self, attempt: Attempt) -> Conclusion:
-        return run_steps(self.core.prepare(attempt), run_on_loop)
+        return run_steps(self.core.prepare(attempt), run_on_loop(attempt))
 
     def perform(self, attempt: Attempt) -> Conclusion:
-        return run_steps(self.core.perform(attempt), run_on_loop)
+        return run_steps(self.core.perform(attempt), run_on_loop(attempt))
 
     def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
-        return run_steps(self.core.cancel(attempt, outcome), run_on_loop)
+        return run_steps(self.core.cancel(attempt, outcome), run_on_loop(attempt))
 
 
-def run_on_loop(request: OnLoop) -> Any:
-    """Run the coroutine of a plugin in a loop of its own."""
-    return asyncio.run(request.coroutine)
+def run_on_loop(attempt: Attempt) -> Callable[[OnLoop], Any]:
+    """Return a function that runs a coroutine of a plugin in a loop of its own."""
+    return lambda request: asyncio.run(request.make(attempt.loop_context()))
 
 
 def make_policy_plugin(name: str = 'P', **hooks: Any) -> Policy:

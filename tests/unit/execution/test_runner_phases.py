@@ -452,18 +452,16 @@ class DroppedStepsTest(RunnerCase):
         )
         attempt = self.attempt()
         steps = runner.core.prepare(attempt)
-        steps.send(None).coroutine.close()
+        steps.send(None)
         steps.close()
         self.assertTrue(attempt.is_dropped)
         for settled in (0, 1):
             attempt = self.attempt(status=states.RUNNING, token={'job': 1})
             attempt.executing = True
             steps = runner.core.perform(attempt)
-            request = steps.send(None)
+            steps.send(None)
             for _ in range(settled):
-                request.coroutine.close()
-                request = steps.send((True, None))
-            request.coroutine.close()
+                steps.send((True, None))
             attempt.context.deliver(states.CANCEL)
             steps.close()
             self.assertTrue(attempt.is_dropped)

@@ -21,7 +21,13 @@ from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import may_exist
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.plugins.base import ActionContext, ActionType
+from watcherlite.execution.steps import OnLoop, steps_of_core
+from watcherlite.plugins.base import ActionContext, ActionType, CoroutineContext
+from watcherlite.plugins.http_messages import (
+    ExchangeFailed,
+    HttpRequestMessage,
+    Settings,
+)
 from watcherlite.plugins.redaction import redact_url
 from watcherlite.states import action as states
 
@@ -45,19 +51,16 @@ MAX_BODY_SIZE = 4096
 
 COMPLETED = 'Completed by the external service.'
 
-#: (context of the hook's action): sends the message; returns the problem, if any
-Send = Callable[[ActionContext], str | None]
 
-
-def send_over_http(
-    destinations: Callable[[], Destinations], context: ActionContext
+async def send_over_http(
+    destinations: Callable[[], Destinations], context: CoroutineContext
 ) -> str | None:
     """Send the message of a hook to its URL; return the problem, if any.
 
     :param destinations: returns the allowed destinations
     """
     # Imported here because it is slow, and needed only for HTTP.
-    from watcherlite.plugins import http_exchange
+    from watcherlite.plugins import http_client
 
     wanted = context.inputs
     message = {
@@ -67,18 +70,18 @@ def send_over_http(
         'node_id': wanted['node_id'],
         'resource_id': wanted['resource_id'],
     }
-    request = http_exchange.HttpRequestMessage(
+    request = HttpRequestMessage(
         'POST',
         wanted['url'],
         {'Content-Type': 'application/json'},
         json.dumps(message).encode(),
     )
-    settings = http_exchange.Settings(SEND_TIMEOUT, MAX_BODY_SIZE, destinations())
+    settings = Settings(SEND_TIMEOUT, MAX_BODY_SIZE, destinations())
     left = context.remaining()
     seconds = SEND_TIMEOUT if left is None else max(0.001, min(SEND_TIMEOUT, left))
     try:
-        answer = http_exchange.exchange(context, request, settings, seconds)
-    except http_exchange.ExchangeFailed as error:
+        answer = await http_client.exchange(context, request, settings, seconds)
+    except ExchangeFailed as error:
         return str(error)
     return None if answer.status < 300 else f'it answered {answer.status}'
 
@@ -107,30 +110,28 @@ class LifecycleHook(ActionType):
         'additionalProperties': False,
     }
 
-    def __init__(self, parts: ClusterServices, tell: Send | None = None) -> None:
+    def __init__(self, parts: ClusterServices) -> None:
         super().__init__()
         self._parts = parts
-        self._send = tell or functools.partial(send_over_http, parts.destinations)
 
-    def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        return True
-
-    def execute(self, context: ActionContext) -> Outcome:
+    @steps_of_core
+    async def execute(self, context: ActionContext) -> Outcome:
         """Send the message, after the grace period."""
         grace = context.inputs.get('grace_period') or 0
         if grace > 0:
             return _wait_until(context, None, _deadline_after(context, grace))
-        return self._notify_hook(
+        return await self._notify_hook(
             context, _deadline_after(context, context.inputs['timeout'])
         )
 
-    def poll(self, context: ActionContext, token: Mapping[str, Any]) -> Outcome:
+    @steps_of_core
+    async def poll(self, context: ActionContext, token: Mapping[str, Any]) -> Outcome:
         """Send the message again, or finish at the timeout."""
         moment = datetime.datetime.fromisoformat(token['at'])
         if context.now() < moment:
             return _wait_until(context, token['until'], moment)
         if token['until'] is None:
-            return self._notify_hook(
+            return await self._notify_hook(
                 context, _deadline_after(context, context.inputs['timeout'])
             )
         until = datetime.datetime.fromisoformat(token['until'])
@@ -144,10 +145,13 @@ class LifecycleHook(ActionType):
         ):
             # The request that completed it has ended the action.
             return Done({})
-        return self._notify_hook(context, until)
+        return await self._notify_hook(context, until)
 
-    def _notify_hook(self, context: ActionContext, until: datetime.datetime) -> Outcome:
-        problem = self._send(context)
+    async def _notify_hook(
+        self, context: ActionContext, until: datetime.datetime
+    ) -> Outcome:
+        send = functools.partial(send_over_http, self._parts.destinations)
+        problem = await OnLoop(send)
         url = redact_url(context.inputs['url'])
         result = 'notified' if problem is None else f'not notified: {problem}'
         if context.now() >= until:
