@@ -49,6 +49,7 @@ class CloudResource(CloudClient, ResourceHandler):
 
     idempotent = True
     modified_by_signals = False
+    blocking = True
     service: ClassVar[str]
     noun: ClassVar[str]
     plural: ClassVar[str] = ''
