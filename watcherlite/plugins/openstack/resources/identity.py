@@ -92,7 +92,7 @@ class User(CloudResource):
         'default_project_id': 'The id of the default project.',
         'domain_id': 'The id of its domain.',
         'enabled': 'Whether it is enabled.',
-        'password_expires_at': 'The time at which the password expires.',
+        'password_expires_at': 'The time at which the password expires.',  # nosec B105
     }
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:

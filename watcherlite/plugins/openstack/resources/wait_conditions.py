@@ -53,7 +53,7 @@ class WaitConditionHandle(ResourceHandler):
         )
     }
     attributes: ClassVar[Mapping[str, str]] = {
-        'token': 'Always empty: the URL contains the token.',
+        'token': 'Always empty: the URL contains the token.',  # nosec B105
         'endpoint': 'The URL for signals, with a token, which is its only credential.',
         'curl_cli': 'A command that sends a signal; add --data-binary and the signal.',
         'signal': 'The URL and the method, as JSON.',
@@ -74,7 +74,7 @@ class WaitConditionHandle(ResourceHandler):
         )
         url = self.options.endpoint.rstrip('/') + path
         attributes = {
-            'token': '',
+            'token': '',  # nosec B105
             'endpoint': url,
             'curl_cli': f"curl -i -X POST -H 'Content-Type: application/json' '{url}'",
             'signal': json.dumps({'alarm_url': url, 'method': 'POST'}),
