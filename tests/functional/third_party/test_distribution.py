@@ -160,7 +160,8 @@ class TestDistribution(base.TestCase):
                     *action_types.DEFINITIONS,
                     *('command', 'http_request', 'nop', 'resource_mark_unhealthy'),
                     *('sleep', 'stack_check', 'stack_lock', 'stack_unlock'),
-                    'stack_update',
+                    *('stack_update', 'change_node_power_state', 'migrate', 'resize'),
+                    *('change_nova_service_state', 'start', 'stop', 'volume_migrate'),
                 ]
             ),
             {
