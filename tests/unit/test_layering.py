@@ -180,8 +180,8 @@ IN_FUNCTIONS = pairs(
     ('messaging.factory', 'messaging.amqp_bus', 'in-process messaging needs no kombu'),
     (
         'engine.clusters.actions.node_check',
-        'plugins.http_exchange',
-        'only HTTP checks of nodes need requests',
+        'plugins.http_client',
+        'only HTTP checks of nodes need aiohttp',
     ),
     (
         'engine.clusters.actions.lifecycle_hooks',

@@ -6,7 +6,7 @@ creates instances that can execute, see `engine.action_types`.
 
 import abc
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -31,11 +31,16 @@ from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
 from watcherlite.execution.steps import enter_pool_of, steps_of_core
-from watcherlite.plugins.base import ActionContext, DerivedResult
+from watcherlite.plugins.base import ActionContext, Awaited, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
 GONE = 'The node is not there any more'
+
+
+async def _settle(outcome: Awaited[Outcome]) -> Outcome:
+    """Return the outcome of a function, or of steps."""
+    return await outcome if isinstance(outcome, Coroutine) else outcome
 
 
 class NodeAction(ClusteringAction, abc.ABC):
@@ -84,7 +89,7 @@ class NodeAction(ClusteringAction, abc.ABC):
         if lock is not None:
             return self.blocked(target, lock)
         await enter_pool_of(target.handler)
-        return self.start(target)
+        return await _settle(self.start(target))
 
     @steps_of_core
     async def poll(self, context: ActionContext, token: Any) -> Outcome:
@@ -94,7 +99,7 @@ class NodeAction(ClusteringAction, abc.ABC):
             return self.target_deleted()
         await enter_pool_of(target.handler)
         try:
-            return self.advance(target, token)
+            return await _settle(self.advance(target, token))
         except exceptions.StateUnknown:
             there = affinity.await_host(
                 self.parts.store,
@@ -124,10 +129,10 @@ class NodeAction(ClusteringAction, abc.ABC):
         return rejected(f'{lock}.')
 
     @abc.abstractmethod
-    def start(self, target: NodeTarget) -> Outcome:
-        """Start the action on a node."""
+    def start(self, target: NodeTarget) -> Awaited[Outcome]:
+        """Start the action on a node; a function, or steps of the core."""
 
-    def advance(self, target: NodeTarget, token: Any) -> Outcome:
+    def advance(self, target: NodeTarget, token: Any) -> Awaited[Outcome]:
         """Continue the action on a node."""
         return self.steps(target).advance(token)
 
@@ -211,7 +216,7 @@ class NodeDelete(NodeAction):
         return rejected('The node stays: its timeout expired before the hook completed')
 
     def advance(self, target: NodeTarget, token: Any) -> Outcome:
-        return _without_trace(super().advance(target, token))
+        return _without_trace(self.steps(target).advance(token))
 
 
 def _without_trace(outcome: Outcome) -> Outcome:
@@ -323,11 +328,11 @@ class NodeCheck(NodeAction):
         """Keep the status of the node."""
         return Done({'status': target.node.status, action_types.REASON: f'{lock}.'})
 
-    def start(self, target: NodeTarget) -> Outcome:
-        return self._checking(target).execute()
+    async def start(self, target: NodeTarget) -> Outcome:
+        return await self._checking(target).execute()
 
-    def advance(self, target: NodeTarget, token: Any) -> Outcome:
-        return self._checking(target).advance(token)
+    async def advance(self, target: NodeTarget, token: Any) -> Outcome:
+        return await self._checking(target).advance(token)
 
     @steps_of_core
     async def cancel(self, context: ActionContext, token: Any) -> None:

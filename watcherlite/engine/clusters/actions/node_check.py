@@ -15,7 +15,14 @@ from watcherlite.engine.clusters.actions.node_context import binding_values
 from watcherlite.engine.clusters.actions.node_steps import NodeTarget
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
+from watcherlite.execution.steps import OnLoop
 from watcherlite.plugins.base import ResourceHandler
+from watcherlite.plugins.http_messages import (
+    DestinationRefused,
+    ExchangeFailed,
+    HttpRequestMessage,
+    Settings,
+)
 from watcherlite.plugins.redaction import redact_url
 from watcherlite.states import cluster as states
 
@@ -37,7 +44,7 @@ class NodeCheckRun:
         polled: Mapping[str, Any] = {'type': action_types.NODE_STATUS_POLLING}
         self._modes: Sequence[Mapping[str, Any]] = [polled] if modes is None else modes
 
-    def execute(self) -> Outcome:
+    async def execute(self) -> Outcome:
         """Start the check."""
         target = self._target
         mark = action_types.unhealthy_mark(target.node)
@@ -51,14 +58,14 @@ class NodeCheckRun:
             known = target.node.status == states.ERROR and target.node.status_reason
             wrong = (known or 'It has no resource.',)
             return self._conclude(_CheckProgress(wrong=wrong), certain=True)
-        return self._run_mode(_CheckProgress())
+        return await self._run_mode(_CheckProgress())
 
-    def advance(self, token: Mapping[str, Any]) -> Outcome:
+    async def advance(self, token: Mapping[str, Any]) -> Outcome:
         """Poll the handler, or run the next mode."""
         progress = _CheckProgress.from_token(token)
         if 'handler' not in token:
-            return self._run_mode(progress)
-        return self._call_handler(
+            return await self._run_mode(progress)
+        return await self._call_handler(
             progress,
             lambda handler: handler.poll(
                 self._target.handler_context(), self._operation, token['handler']
@@ -77,19 +84,19 @@ class NodeCheckRun:
         adopts = bool(self._target.node.kept.get(ADOPTED))
         return 'adopt' if adopts and self._target.handler.supports('adopt') else 'check'
 
-    def _run_mode(self, progress: '_CheckProgress') -> Outcome:
+    async def _run_mode(self, progress: '_CheckProgress') -> Outcome:
         if progress.at >= len(self._modes):
             return self._conclude(progress)
         if self._modes[progress.at]['type'] == action_types.NODE_STATUS_POLL_URL:
-            return self._run_url_mode(progress)
-        return self._call_handler(
+            return await self._run_url_mode(progress)
+        return await self._call_handler(
             progress,
             lambda handler: getattr(handler, self._operation)(
                 self._target.handler_context(begins=True)
             ),
         )
 
-    def _call_handler(
+    async def _call_handler(
         self, progress: '_CheckProgress', ask: Callable[[ResourceHandler], Any]
     ) -> Outcome:
         try:
@@ -97,11 +104,11 @@ class NodeCheckRun:
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
         except exceptions.StateUnknown as error:
-            return self._run_mode(progress.advanced(unknown=public_text(error)))
+            return await self._run_mode(progress.advanced(unknown=public_text(error)))
         except exceptions.WatcherliteError as error:
             # By contract the resource is unhealthy. Any other exception is a defect of
             # the handler, and no information about the resource.
-            return self._run_mode(progress.advanced(wrong=public_text(error)))
+            return await self._run_mode(progress.advanced(wrong=public_text(error)))
         if isinstance(result, ResourceInProgress):
             return InProgress(
                 progress.token() | {'handler': result.token}, result.delay
@@ -112,21 +119,23 @@ class NodeCheckRun:
                 changes['attributes'] = dict(result.attributes)
             if result.data is not None:
                 changes['kept'] = binding_values(result.data)
-        return self._run_mode(dataclasses.replace(progress.advanced(), changes=changes))
+        return await self._run_mode(
+            dataclasses.replace(progress.advanced(), changes=changes)
+        )
 
-    def _run_url_mode(self, progress: '_CheckProgress') -> Outcome:
+    async def _run_url_mode(self, progress: '_CheckProgress') -> Outcome:
         options = self._modes[progress.at].get('options') or {}
         try:
-            found = check_url(self._target, options)
+            found = await check_url(self._target, options)
         except exceptions.StateUnknown as error:
-            return self._run_mode(progress.advanced(unknown=public_text(error)))
+            return await self._run_mode(progress.advanced(unknown=public_text(error)))
         if found is None:
-            return self._run_mode(progress.advanced())
+            return await self._run_mode(progress.advanced())
         tries = progress.tries + 1
         if tries < max(1, options.get('poll_url_retry_limit', 3)):
             again = float(options.get('poll_url_retry_interval', 3))
             return InProgress(dataclasses.replace(progress, tries=tries).token(), again)
-        return self._run_mode(progress.advanced(wrong=found))
+        return await self._run_mode(progress.advanced(wrong=found))
 
     def _conclude(self, progress: '_CheckProgress', certain: bool = False) -> Outcome:
         """Return the outcome of all modes.
@@ -225,7 +234,7 @@ class _CheckProgress:
         )
 
 
-def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
+async def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
     """Return why a node is unhealthy by its URL; None if it is healthy.
 
     `{nodename}` in the URL is the name of the node; see also `fill_placeholders`.
@@ -233,27 +242,26 @@ def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | None:
     :raises StateUnknown: the destination is not allowed
     """
     # Imported here because it is slow, and needed only for HTTP.
-    from watcherlite.plugins import http_exchange
+    from watcherlite.plugins import http_client
 
     name = urllib.parse.quote(target.node.name, safe='')
     url = str(fill_placeholders(options.get('poll_url') or '', target.node))
     url = url.replace('{nodename}', name)
     verify = bool(options.get('poll_url_ssl_verify', True))
-    settings = http_exchange.Settings(
+    settings = Settings(
         URL_TIMEOUT, MAX_BODY_SIZE, target.parts.destinations(), verify=verify
     )
     left = target.action.remaining()
     seconds = URL_TIMEOUT if left is None else max(0.001, min(URL_TIMEOUT, left))
     try:
-        answer = http_exchange.exchange(
-            target.action,
-            http_exchange.HttpRequestMessage('GET', url),
-            settings,
-            seconds,
+        answer = await OnLoop(
+            lambda context: http_client.exchange(
+                context, HttpRequestMessage('GET', url), settings, seconds
+            )
         )
-    except http_exchange.DestinationRefused as error:
+    except DestinationRefused as error:
         raise exceptions.StateUnknown(f'{redact_url(url)}: {error}') from None
-    except http_exchange.ExchangeFailed as error:
+    except ExchangeFailed as error:
         if not options.get('poll_url_conn_error_as_unhealthy', True):
             return None
         return f'{redact_url(url)}: {error}'
