@@ -121,7 +121,14 @@ async def exchange(
         async with context.service(f'{url.raw_host}:{url.port}'):
             await context.checkpoint()
             started = time.monotonic()
-            found = await _exchange_once(context, request, url, settings, left, seconds)
+            try:
+                found = await _exchange_once(
+                    context, request, url, settings, left, seconds
+                )
+            except ExchangeFailed:
+                # Perhaps because of the deadline of the action.
+                await context.checkpoint()
+                raise
             left = max(0.001, left - (time.monotonic() - started))
         if isinstance(found, Answer):
             await context.checkpoint()

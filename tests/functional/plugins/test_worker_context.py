@@ -6,6 +6,7 @@ import threading
 
 from tests import base, bounded
 from tests.functional.plugins.http_server import Server
+from tests.worlds import WorldCase, action
 from watcherlite import exceptions
 from watcherlite.clock import SystemClock
 from watcherlite.destinations import WITH_LOOPBACK
@@ -82,20 +83,35 @@ class TestSignals(base.TestCase):
             if pid := pid_in(written):
                 self.assertRaises(ProcessLookupError, os.kill, pid, 0)
 
+
+class Request(HttpRequest):
+    """HttpRequest with its default options."""
+
+    def __init__(self, given=None):
+        super().__init__(options.alone(HttpRequest))
+
+
+class TestRequests(WorldCase):
     def test_a_request_ends_with_a_cancel_and_with_its_deadline(self):
         for signal, timeout, outcome in (
-            (states.CANCEL, 60, 'Cancelled'),
-            (None, 0.3, 'TimedOut'),
+            (states.CANCEL, 60, ('CANCELLED', 'Action was cancelled while it ran.')),
+            (
+                *(None, 1),
+                ('FAILED', 'Action failed in execute: it ran longer than its timeout'),
+            ),
         ):
             server = self.useFixture(Server(lambda exchange, request: exchange.hang()))
-            context, end = self.execute(
-                HttpRequest,
-                {'method': 'GET', 'url': server.url, 'retries': 0},
-                timeout=timeout,
+            world = self.create_world({'http_request': Request})
+            world.worker()
+            inputs = {'method': 'GET', 'url': server.url, 'retries': 0}
+            plan = world.start(
+                action('a', 'http_request', input_parameters=inputs, timeout=timeout)
             )
-            server.wait_until_received()
 
             if signal:
-                context.deliver(signal)
+                server.wait_until_received()
+                world.plans.signal_action(world.action('a').uuid, signal)
 
-            self.assertEqual(outcome, end())
+            world.wait_until_ended(plan)
+            ended = world.action('a')
+            self.assertEqual(outcome, (ended.status, ended.status_message))
