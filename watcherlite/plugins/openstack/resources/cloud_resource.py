@@ -15,7 +15,10 @@ from watcherlite.plugins.base import CloudClient, ResourceContext, ResourceHandl
 from watcherlite.plugins.openstack import delays, errors
 from watcherlite.plugins.openstack.resources.fields import OWN, Field
 from watcherlite.plugins.openstack.resources.markers import Marker, NameMarker
-from watcherlite.plugins.openstack.resources.references import missing_as_none
+from watcherlite.plugins.openstack.resources.references import (
+    MissingReference,
+    missing_as_none,
+)
 from watcherlite.plugins.redaction import is_secret_name
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
@@ -298,7 +301,11 @@ class CloudResource(CloudClient, ResourceHandler):
 
     def _delete(self, context: ResourceContext, connection: Any, tries: int) -> Result:
         if context.physical_id is None:
-            found = self._find(context, connection)
+            try:
+                found = self._find(context, connection)
+            except MissingReference:
+                # It cannot exist without what it refers to.
+                return None
             if isinstance(found, ResourceInProgress):
                 return ResourceInProgress({'step': _DELETE}, 0.0, found.physical_id)
             return None

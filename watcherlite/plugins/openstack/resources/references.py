@@ -11,6 +11,10 @@ T = TypeVar('T')
 _UUID = re.compile(r'[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}', re.IGNORECASE)
 
 
+class MissingReference(ResourceFault):
+    """An object to which a property refers does not exist."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Reference:
     """A kind of objects to which properties refer by name or id.
@@ -48,7 +52,7 @@ class Reference:
                 f'Several objects of the type {label} are named {value}; use the id'
             ) from None
         if found is None:
-            raise ResourceFault(f'The {label} {value} does not exist')
+            raise MissingReference(f'The {label} {value} does not exist')
         return found
 
     def _find(self, connection: Any, find: Any, value: str) -> Any:

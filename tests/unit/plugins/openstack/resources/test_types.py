@@ -60,6 +60,14 @@ class TestRelations(case.ResourceCase):
         self.assertEqual('r-id:subnet_id=s-id', run.physical_id)
         self.assertNotIn('add_interface_to_router', network.names())
 
+    def test_a_relation_whose_objects_never_existed_can_be_deleted(self):
+        run = self.run_of(volumes.VolumeAttachment)
+
+        settled = run.create({'instance_uuid': 'none', 'volume_id': 'none'})
+
+        self.assertIn('The server none does not exist', settled.reason)
+        self.assertEqual('COMPLETE', run.delete().status)
+
     def test_the_floating_ip_of_another_port_is_left_alone(self):
         network = self.connection.network
         network.create_ip(id='f-id', port_id=None)
