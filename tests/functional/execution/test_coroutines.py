@@ -105,6 +105,29 @@ class WidthTest(CoroutinesCase):
     def tokens(self) -> int:
         return sum(a.token is not None for a in self.store.list_actions())
 
+    def test_the_calls_of_coroutines_to_one_service_are_limited(self) -> None:
+        meetings = {'a': Meeting(2), 'b': Meeting(2)}
+
+        async def execute(context: Any) -> bool:
+            service = context.inputs['service']
+            async with context.service(service):
+                return await meetings[service](context)
+
+        self.build({'does': kind(execute=execute)}, max_per_service=2)
+        self.create_plan(
+            *(
+                make_action(
+                    name=f'{service}{n}',
+                    action_type='does',
+                    inputs={'service': service},
+                )
+                for n in range(6)
+                for service in meetings
+            )
+        )
+        self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
+        self.assertEqual([2, 2], [meeting.most for meeting in meetings.values()])
+
     def test_functions_run_while_coroutines_wait(self) -> None:
         gate = self.create_gate()
 
