@@ -7,7 +7,9 @@ from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 
 #: The verbs of methods whose call is only recorded.
-ACTIONS = frozenset({'lock', 'unlock', 'suspend', 'resume', 'set', 'add', 'remove'})
+ACTIONS = frozenset(
+    {'lock', 'unlock', 'suspend', 'resume', 'set', 'add', 'remove', 'import'}
+)
 
 
 class FakeObject:

@@ -1,0 +1,70 @@
+"""Images: their import, and their protection."""
+
+from tests.unit.plugins.openstack.resources import case, fake_cloud
+from watcherlite.plugins.openstack.resources.images import WebImage
+
+IMAGE = {
+    'disk_format': 'raw',
+    'container_format': 'bare',
+    'location': 'https://images.example.org/tiny.raw',
+}
+
+
+class TestImages(case.ResourceCase):
+    def setUp(self):
+        super().setUp()
+        self.image = self.connection.image
+        self.image.defaults['image'] = {'status': 'queued'}
+        self.offer('glance-direct', 'web-download')
+
+    def offer(self, *methods):
+        """Let the image service have these import methods."""
+        info = fake_cloud.FakeObject({'import_methods': {'value': list(methods)}})
+        self.image.get_import_info = lambda: info
+
+    def made(self, **properties):
+        self.image.statuses['image'] = ['queued', 'importing', 'active']
+        return self.created(WebImage, {**IMAGE, **properties})
+
+    def protection(self, run):
+        return self.image.objects['image'][run.physical_id].get('is_protected')
+
+    def test_the_service_downloads_it(self):
+        self.made()
+
+        imports = [kwargs for name, _, kwargs in self.image.calls if 'import' in name]
+        self.assertEqual(
+            [{'method': 'web-download', 'uri': IMAGE['location']}], imports
+        )
+
+    def test_a_service_that_cannot_download_is_the_reason(self):
+        self.offer('glance-direct')
+
+        settled = self.run_of(WebImage).create(IMAGE)
+
+        self.assertEqual('FAILED', settled.status)
+        self.assertIn('does not offer the import method web-download', settled.reason)
+        self.assertNotIn('create_image', self.image.names())
+
+    def test_a_lock_protects_it_until_the_unlock(self):
+        run = self.made()
+
+        self.assertEqual('COMPLETE', run.lock().status)
+        self.assertTrue(self.protection(run))
+        self.assertEqual('COMPLETE', run.unlock().status)
+        self.assertFalse(self.protection(run))
+
+    def test_the_unlock_keeps_the_protection_of_the_template(self):
+        run = self.made(protected=True)
+
+        run.lock()
+        run.unlock()
+
+        self.assertTrue(self.protection(run))
+
+    def test_a_missing_image_cannot_be_locked(self):
+        run = self.made()
+        self.image.objects['image'].clear()
+
+        self.assertIn('no longer exists', run.lock().reason)
+        self.assertEqual('COMPLETE', run.unlock().status)
