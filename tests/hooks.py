@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.worlds import Gate, kind
-from watcherlite.execution.steps import run_steps
+from watcherlite.execution.coroutines.steps import run_steps
 from watcherlite.plugins.base import ActionType
 
 FUNCTIONS, COROUTINES = 'functions', 'coroutines'

@@ -169,8 +169,16 @@ IN_FUNCTIONS = pairs(
         'cli.commands.stacks.template_files',
         'help needs no YAML',
     ),
-    ('execution.event_loop', 'execution.loop_thread', 'only coroutines need asyncio'),
-    ('execution.in_flight', 'execution.loop_context', 'only coroutines need asyncio'),
+    (
+        'execution.coroutines.event_loop',
+        'execution.coroutines.loop_thread',
+        'only coroutines need asyncio',
+    ),
+    (
+        'execution.in_flight',
+        'execution.coroutines.context',
+        'only coroutines need asyncio',
+    ),
     ('cli.local.standalone', 'cmd.standalone', 'other commands need no daemons'),
     (
         'notifications.encoder',

@@ -15,6 +15,12 @@ from watcherlite.execution import deadlines, results
 from watcherlite.execution.claim_queues import ClaimQueue, ClaimQueues
 from watcherlite.execution.committer import CommitQueue
 from watcherlite.execution.context import TIMEOUT, LogContext
+from watcherlite.execution.coroutines.steps import (
+    FUNCTION,
+    InWidePool,
+    Steps,
+    hook_kind,
+)
 from watcherlite.execution.deadlines import Watchdog
 from watcherlite.execution.group_commit import (
     ClaimRequest,
@@ -36,7 +42,6 @@ from watcherlite.execution.prefetch import DependentPrefetcher
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices
-from watcherlite.execution.steps import FUNCTION, InWidePool, Steps, hook_kind
 from watcherlite.states import action as states
 
 LOG = logging.getLogger(__name__)

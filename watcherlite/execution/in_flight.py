@@ -25,7 +25,7 @@ from watcherlite.execution.services import ExecutionSettings, Timers
 from watcherlite.plugins.base import ActionType
 
 if TYPE_CHECKING:
-    from watcherlite.execution.loop_context import LoopContext
+    from watcherlite.execution.coroutines.context import LoopContext
 
 # The places where the steps of a busy attempt run, or wait to run
 #: The action pool.
@@ -176,7 +176,7 @@ class Attempt:
     def loop_context(self) -> 'LoopContext':
         """Return the context for the coroutines of the plugin."""
         # Slow to import, and not needed without coroutines.
-        from watcherlite.execution.loop_context import LoopContext
+        from watcherlite.execution.coroutines.context import LoopContext
 
         if self._loop_context is None:
             timers = self._services.timers or Timers(self._services.clock)

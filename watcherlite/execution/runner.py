@@ -20,13 +20,7 @@ from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN, Action, tru
 from watcherlite.execution import deadlines, results
 from watcherlite.execution.action_logs import LogSink
 from watcherlite.execution.context import TIMEOUT, LeaseTime
-from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
-from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
-from watcherlite.execution.ports import ActionTypes, AdmissionCheck
-from watcherlite.execution.results import Conclusion, validated
-from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.execution.services import CoreServices
-from watcherlite.execution.steps import (
+from watcherlite.execution.coroutines.steps import (
     COROUTINE,
     ENDING,
     STEPS,
@@ -35,6 +29,12 @@ from watcherlite.execution.steps import (
     enter_pool_of,
     hook_kind,
 )
+from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
+from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
+from watcherlite.execution.ports import ActionTypes, AdmissionCheck
+from watcherlite.execution.results import Conclusion, validated
+from watcherlite.execution.retries import retry_while_unavailable
+from watcherlite.execution.services import CoreServices
 from watcherlite.plugins.base import DerivedResult
 from watcherlite.states import action as states
 

@@ -16,10 +16,10 @@ from watcherlite.execution.action_logs import ActionLogs
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import ClaimQueues
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
+from watcherlite.execution.coroutines.event_loop import EventLoop
 from watcherlite.execution.deadlines import WaitTimeouts
 from watcherlite.execution.discovery import WorkDiscovery, WorkHints
 from watcherlite.execution.dispatcher import Dispatcher
-from watcherlite.execution.event_loop import EventLoop
 from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.lease import Lease
 from watcherlite.execution.policy_chain import PolicyChain

@@ -6,9 +6,14 @@ from collections.abc import Callable, Collection, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-from watcherlite.execution import loop_resources
-from watcherlite.execution.loop_context import SHARED
-from watcherlite.execution.steps import ENDING, FUNCTION, hook_kind, stop_error
+from watcherlite.execution.coroutines import resources
+from watcherlite.execution.coroutines.context import SHARED
+from watcherlite.execution.coroutines.steps import (
+    ENDING,
+    FUNCTION,
+    hook_kind,
+    stop_error,
+)
 from watcherlite.testing.context import FakeContext
 
 Kept = TypeVar('Kept')
@@ -37,7 +42,7 @@ class FakeCoroutineContext:
         self._context.sleep(seconds)
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        return loop_resources.keep(key, make)
+        return resources.keep(key, make)
 
     def service(self, name: str) -> AbstractAsyncContextManager[None]:
         return contextlib.nullcontext()
@@ -83,7 +88,7 @@ def run_coroutine(
             with context.on_signal(on_signal):
                 return await task
         finally:
-            await loop_resources.close()
+            await resources.close()
 
     try:
         return asyncio.run(run())

@@ -13,7 +13,7 @@ from tests.functional.execution.test_log_context import Lines
 from tests.unit.execution.test_log_context import request_context
 from tests.worlds import PATIENCE, Gate, kind
 from watcherlite.domain.outcomes import Done, InProgress
-from watcherlite.execution import event_loop, loop_thread
+from watcherlite.execution.coroutines import event_loop, loop_thread
 from watcherlite.states import action as states
 
 PLUGIN = logging.getLogger('acme.plugin')
@@ -291,7 +291,7 @@ class ResourcesTest(CoroutinesCase):
     def test_a_worker_without_coroutines_has_no_loop(self) -> None:
         script = (
             'import sys; import watcherlite.execution.worker; '
-            'print("watcherlite.execution.loop_thread" in sys.modules)'
+            'print("watcherlite.execution.coroutines.loop_thread" in sys.modules)'
         )
         done = subprocess.run(
             [sys.executable, '-c', script], capture_output=True, text=True, check=True

@@ -16,8 +16,8 @@ from watcherlite.execution.action_logs import ActionLogs
 from watcherlite.execution.checkpoints import CheckpointWriter
 from watcherlite.execution.claim_queues import FIRST_LIMIT, ClaimQueues, ClaimWindow
 from watcherlite.execution.committer import CommitQueue, Committer, EventListeners
+from watcherlite.execution.coroutines.event_loop import EventLoop
 from watcherlite.execution.dispatcher import Dispatcher
-from watcherlite.execution.event_loop import EventLoop
 from watcherlite.execution.in_flight import InFlight
 from watcherlite.execution.policy_chain import PolicyChain
 from watcherlite.execution.pool import Pools

@@ -12,12 +12,12 @@ from tests.worlds import Calls, kind
 from watcherlite.domain import outcomes
 from watcherlite.domain.actions import Action
 from watcherlite.execution.context import Write
+from watcherlite.execution.coroutines.steps import OnLoop, run_steps
 from watcherlite.execution.in_flight import Attempt, AttemptServices
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.runner import Runner
 from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.steps import OnLoop, run_steps
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import ActionType, Policy
 from watcherlite.states import action as states

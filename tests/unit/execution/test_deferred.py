@@ -8,11 +8,11 @@ from tests.factories import make_action
 from tests.unit.execution.attempts import make_attempt
 from watcherlite.domain import outcomes
 from watcherlite.execution.context import TIMEOUT, Context
+from watcherlite.execution.coroutines.steps import run_steps
 from watcherlite.execution.dispatcher import DeferredPolling
 from watcherlite.execution.in_flight import Attempt, InFlight
 from watcherlite.execution.results import Conclusion
 from watcherlite.execution.services import CoreServices, ExecutionSettings
-from watcherlite.execution.steps import run_steps
 from watcherlite.states import action as states
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore

@@ -20,8 +20,8 @@ from watcherlite.domain.outcomes import DerivedAction, Done, InProgress, Outcome
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.node_record import may_exist
 from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.execution.coroutines.steps import OnLoop, steps_of_core
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.execution.steps import OnLoop, steps_of_core
 from watcherlite.plugins.base import ActionContext, ActionType, CoroutineContext
 from watcherlite.plugins.http_messages import (
     ExchangeFailed,

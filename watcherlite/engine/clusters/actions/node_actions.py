@@ -30,7 +30,7 @@ from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE, may_exist
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
-from watcherlite.execution.steps import enter_pool_of, steps_of_core
+from watcherlite.execution.coroutines.steps import enter_pool_of, steps_of_core
 from watcherlite.plugins.base import ActionContext, Awaited, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states

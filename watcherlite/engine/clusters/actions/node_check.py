@@ -15,7 +15,7 @@ from watcherlite.engine.clusters.actions.node_context import binding_values
 from watcherlite.engine.clusters.actions.node_steps import NodeTarget
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
-from watcherlite.execution.steps import OnLoop
+from watcherlite.execution.coroutines.steps import OnLoop
 from watcherlite.plugins.base import ResourceHandler
 from watcherlite.plugins.http_messages import (
     DestinationRefused,

@@ -17,8 +17,8 @@ from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.lock_admission import CLUSTER, NODE, NodeLocks
 from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.engine.derived_operations import OPERATION, OperationAction
+from watcherlite.execution.coroutines.steps import steps_of_core
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.execution.steps import steps_of_core
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 
 T = TypeVar('T')

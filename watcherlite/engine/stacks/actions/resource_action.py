@@ -43,7 +43,7 @@ from watcherlite.engine.stacks.actions.nested_stack_operation import (
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.engine.stacks.services import StackServices
-from watcherlite.execution.steps import enter_pool_of, steps_of_core
+from watcherlite.execution.coroutines.steps import enter_pool_of, steps_of_core
 from watcherlite.plugins import base
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states

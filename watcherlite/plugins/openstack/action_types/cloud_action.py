@@ -58,6 +58,7 @@ class CloudAction(base.CloudClient, base.ActionType, Generic[State]):
 
     # Each run reads the object first.
     idempotent = True
+    blocking = True
     is_cloud_wide: ClassVar[bool] = False
 
     def __init__(self, options: Any = None) -> None:
@@ -150,10 +151,6 @@ class CloudAction(base.CloudClient, base.ActionType, Generic[State]):
         raise NotImplementedError
 
     # the interface of action types
-
-    def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
-        """Return True: each step waits for responses of the cloud."""
-        return True
 
     def is_applied(self, context: base.ActionContext) -> bool:
         self.was_started = True

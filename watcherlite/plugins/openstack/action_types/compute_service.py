@@ -52,6 +52,7 @@ class ChangeNovaServiceState(CloudAction['Service']):
         'Enables or disables a nova-compute service; nova places no new servers on the '
         'host of a disabled one.'
     )
+    service = COMPUTE
     is_cloud_wide = True
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',

@@ -40,6 +40,7 @@ class ChangeNodePowerState(CloudAction['Node']):
     """Switch a bare metal node on or off by ironic."""
 
     description = 'Switches a bare metal node on or off through ironic.'
+    service = BAREMETAL
     is_cloud_wide = True
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',

@@ -72,6 +72,7 @@ class ServerAction(CloudAction['Server']):
     :cvar tasks: its task states
     """
 
+    service = COMPUTE
     nova_actions: ClassVar[Collection[str]] = ()
     tasks: ClassVar[Collection[str]] = ()
 

@@ -46,6 +46,8 @@ class VolumeMigrate(CloudAction['Volume']):
     """Move a volume to another pool, or change its type."""
 
     description = 'Moves a volume to another pool, or changes its type.'
+    # As the resource types name it.
+    service = 'block_storage'
     is_cloud_wide = True
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',

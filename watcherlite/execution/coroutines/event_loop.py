@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from watcherlite.execution.coroutines.steps import OnLoop
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.pool import Job
 from watcherlite.execution.services import ExecutionSettings
-from watcherlite.execution.steps import OnLoop
 
 if TYPE_CHECKING:
-    from watcherlite.execution.loop_thread import LoopThread
+    from watcherlite.execution.coroutines.loop_thread import LoopThread
 
 #: Seconds of one blocking step after which later coroutines run in another thread.
 STUCK = 10.0
@@ -44,7 +44,7 @@ class EventLoop:
             exception, one of which is None
         """
         # Slow to import, and not needed without coroutines.
-        from watcherlite.execution.loop_thread import LoopCall, LoopThread
+        from watcherlite.execution.coroutines.loop_thread import LoopCall, LoopThread
 
         with self._lock:
             if self._is_stopped:

@@ -19,11 +19,11 @@ import traceback
 from collections.abc import Callable, Coroutine, Generator
 from typing import Any
 
-from watcherlite.execution import loop_resources
 from watcherlite.execution.context import LogContext
+from watcherlite.execution.coroutines import resources
+from watcherlite.execution.coroutines.steps import ENDING, OnLoop, stop_error
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.pool import Job
-from watcherlite.execution.steps import ENDING, OnLoop, stop_error
 
 LOG = logging.getLogger(__name__)
 
@@ -336,7 +336,7 @@ class LoopThread:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=GRACE)
-        await loop_resources.close()
+        await resources.close()
         await self._loop.shutdown_asyncgens()
 
 

@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
-from watcherlite.execution import loop_resources
 from watcherlite.execution.context import Context, Write
-from watcherlite.execution.service_limits import ServiceLimits
+from watcherlite.execution.coroutines import resources
+from watcherlite.execution.coroutines.service_limits import ServiceLimits
 from watcherlite.execution.services import ExecutionSettings
 from watcherlite.states import action as states
 
@@ -98,10 +98,10 @@ class LoopContext:
             await self._wait(left, self._context.ignored)
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        return loop_resources.keep(key, make)
+        return resources.keep(key, make)
 
     def service(self, name: str) -> AbstractAsyncContextManager[None]:
-        limits = loop_resources.keep(
+        limits = resources.keep(
             ServiceLimits, lambda: ServiceLimits(self._settings.max_per_service)
         )
         return limits.slot(name)

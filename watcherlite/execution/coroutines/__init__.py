@@ -1,0 +1,1 @@
+"""Coroutines of plugins: steps that await them, and the event loop that runs them."""
