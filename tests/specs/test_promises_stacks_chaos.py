@@ -8,28 +8,28 @@ from tests.stack_worlds import TENANT, StackWorldCase
 from watcherlite.states import stack as states
 
 
-class StackChaos(PromiseCase):
+class StackChaosPromises(PromiseCase):
     """On any store."""
 
     #: The number of random runs.
-    disorders = 5
+    runs = 5
 
     def test_no_action_is_stuck_after_any_fault(self) -> None:
-        for seed in range(self.disorders):
+        for seed in range(self.runs):
             with self.subTest(seed=seed):
-                disorder = StackChaos(self.make_store(), seed)
-                self.addCleanup(disorder.stop)
-                disorder.run()
-                for stack in disorder.stacks:
-                    self.assert_complete(disorder.world, stack)
-                self.assert_resources_exist(disorder)
-                self.assert_no_locks_left(disorder)
-                disorder.stop()
+                chaos = StackChaos(self.make_store(), seed)
+                self.addCleanup(chaos.stop)
+                chaos.run()
+                for stack in chaos.stacks:
+                    self.assert_complete(chaos.world, stack)
+                self.assert_resources_exist(chaos)
+                self.assert_no_locks_left(chaos)
+                chaos.stop()
 
-    def assert_resources_exist(self, disorder: StackChaos) -> None:
+    def assert_resources_exist(self, chaos: StackChaos) -> None:
         """Check that all resources with a COMPLETE state exist physically."""
-        world, report = disorder.world, disorder.world.full_report()
-        trees = [world.store.stack_tree(s.tree_id) for s in disorder.stacks]
+        world, report = chaos.world, chaos.world.full_report()
+        trees = [world.store.stack_tree(s.tree_id) for s in chaos.stacks]
         ids = [stack.id for tree in trees for stack in tree]
         rows = world.store.list_resources(ids)
         gone = [
@@ -37,15 +37,15 @@ class StackChaos(PromiseCase):
             for row in rows
             if row.nested_id is None
             and row.base.name in ('CREATE_COMPLETE', 'UPDATE_COMPLETE')
-            and row.physical_id not in disorder.outside.things
+            and row.physical_id not in chaos.outside.things
         ]
         self.assertEqual([], gone, report)
 
-    def assert_no_locks_left(self, disorder: StackChaos) -> None:
+    def assert_no_locks_left(self, chaos: StackChaos) -> None:
         """Check that every remaining lock can be unlocked, and every stack deleted."""
-        world = disorder.world
-        disorder.outside.reliable = True
-        for stack in disorder.stacks:
+        world = chaos.world
+        chaos.outside.reliable = True
+        for stack in chaos.stacks:
             if world.reload(stack).deleted_at is not None:
                 continue
             for inner in world.store.stack_tree(stack.tree_id):
@@ -56,13 +56,13 @@ class StackChaos(PromiseCase):
             self.assertEqual('DELETE_COMPLETE', after.state.name, after.status_reason)
 
 
-class MemoryStackChaosTest(StackChaos, StackWorldCase):
+class MemoryStackChaosTest(StackChaosPromises, StackWorldCase):
     """On the in-memory store."""
 
 
 class PostgresqlStackChaosTest(
-    OnDatabase, StackChaos, StackWorldCase, stores.PostgresqlDatabase
+    OnDatabase, StackChaosPromises, StackWorldCase, stores.PostgresqlDatabase
 ):
     """On PostgreSQL."""
 
-    disorders = 2
+    runs = 2
