@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable, Collection, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
@@ -11,7 +12,10 @@ from watcherlite.execution.coroutines.context import SHARED
 from watcherlite.execution.coroutines.steps import (
     ENDING,
     FUNCTION,
+    STEPS,
+    OnLoop,
     hook_kind,
+    run_steps,
     stop_error,
 )
 from watcherlite.testing.context import FakeContext
@@ -54,6 +58,8 @@ def call_hook(context: FakeContext, plugin: Any, name: str, *arguments: Any) -> 
     hook = getattr(plugin, name)
     if kind == FUNCTION:
         return hook(context, *arguments)
+    if kind == STEPS:
+        return run_steps(hook(context, *arguments), functools.partial(_run, context))
     # As in a worker: `cancel` is not interrupted, and an action that was faster than a
     # signal is verified.
     ignored: Collection[str | None] = ()
@@ -64,6 +70,11 @@ def call_hook(context: FakeContext, plugin: Any, name: str, *arguments: Any) -> 
     return run_coroutine(
         context, hook(FakeCoroutineContext(context), *arguments), ignored
     )
+
+
+def _run(context: FakeContext, request: OnLoop) -> Any:
+    coroutine = request.make(FakeCoroutineContext(context))
+    return run_coroutine(context, coroutine, request.ignored)
 
 
 def run_coroutine(

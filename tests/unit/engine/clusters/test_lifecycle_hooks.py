@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 from tests import base
+from watcherlite.engine.clusters.actions import lifecycle_hooks
 from watcherlite.engine.clusters.actions.lifecycle_hooks import (
     LifecycleHook,
     hook_action,
@@ -49,18 +50,21 @@ class LifecycleHookTest(base.TestCase):
         begin, shown = context.now(), []
         left, ends = list(problems), list(finished)
 
-        def notify(context):
+        async def notify(destinations, context):
             shown.append((context.now() - begin).total_seconds())
             return left.pop(0) if len(left) > 1 else left[0]
 
         def get_action(uuid):
             return SimpleNamespace(finished=ends.pop(0) if ends else False)
 
-        parts = SimpleNamespace(store=SimpleNamespace(get_action=get_action))
+        self.patch(lifecycle_hooks, 'send_over_http', notify)
+        parts = SimpleNamespace(
+            store=SimpleNamespace(get_action=get_action), destinations=None
+        )
 
         class Hook(LifecycleHook):
             def __init__(self, options=None):
-                super().__init__(parts, notify)
+                super().__init__(parts)
 
         result = run_action(Hook, given, context=context)
         over = (context.now() - begin).total_seconds()
