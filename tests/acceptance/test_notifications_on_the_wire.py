@@ -264,7 +264,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
         )
 
     def test_those_whose_strategy_or_planner_fails(self):
-        first = self.post(goal='server_consolidation', audit_type='ONESHOT')
+        first = self.post(goal='airflow_optimization', audit_type='ONESHOT')
         self.wait_for(first, 'FAILED')
         actions = [{'action_type': 'teleport', 'input_parameters': {}}]
         second = self.post(
@@ -278,7 +278,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
         notifications = self.receive(first, second)
 
         no_strategy = (
-            'No strategy for the goal server_consolidation is installed; name one, or '
+            'No strategy for the goal airflow_optimization is installed; name one, or '
             'install one'
         )
         no_weight = (
