@@ -15,7 +15,7 @@ import os
 import shlex
 import subprocess
 import uuid
-from typing import Any
+from typing import Any, NoReturn
 
 import yaml
 
@@ -74,14 +74,17 @@ class CloudCase(base.TestCase):
         super().setUp()
         found = environment()
         if found is None:
-            text = (
+            self.skip_without(
                 f'There is no cloud: neither {LAUNCHER} nor OS_AUTH_URL and '
                 'OS_CLIENT_CONFIG_FILE are set'
             )
-            if _ENVIRONMENT.get(REQUIRE) == '1':
-                self.fail(text)
-            self.skipTest(text)
         self.variables = found
+
+    def skip_without(self, missing: str) -> NoReturn:
+        """Skip the test for a missing service; fail it if a cloud is required."""
+        if _ENVIRONMENT.get(REQUIRE) == '1':
+            self.fail(missing)
+        self.skipTest(missing)
 
     def unique_name(self, noun: str) -> str:
         """Return a unique name for an object."""

@@ -41,7 +41,7 @@ class TestDatasources(case.CloudCase):
     def setUp(self):
         super().setUp()
         if 'CLOUD_PROMETHEUS_URL' not in self.variables:
-            self.skipTest('The cloud has no measurements: CLOUD_PROMETHEUS_URL')
+            self.skip_without('The cloud has no measurements: CLOUD_PROMETHEUS_URL')
 
     def check(self, source):
         cpu = source.read(metrics.HOST_CPU_USAGE, HOSTS, PERIOD)

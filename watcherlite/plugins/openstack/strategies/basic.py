@@ -118,20 +118,4 @@ def _empty(
     """Move all servers to the first destinations with room, or none of them."""
     if any(server.excluded or server.state != ACTIVE for server in servers):
         return False
-    done: list[Server] = []
-    for server in servers:
-        place = next(
-            (
-                one
-                for one in destinations
-                if one.is_enabled and model.can_move(server, one)
-            ),
-            None,
-        )
-        if place is None:
-            for one in done:
-                model.move(one, node)
-            return False
-        model.move(server, place)
-        done.append(server)
-    return True
+    return proposals.move_all(model, node, servers, destinations)

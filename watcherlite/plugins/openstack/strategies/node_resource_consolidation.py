@@ -5,12 +5,7 @@ from typing import Any, ClassVar
 
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import base
-from watcherlite.plugins.openstack.models.compute import (
-    UP,
-    ComputeModel,
-    ComputeNode,
-    Server,
-)
+from watcherlite.plugins.openstack.models.compute import UP, ComputeModel, ComputeNode
 from watcherlite.plugins.openstack.strategies import proposals
 
 AUTO = 'auto'
@@ -98,20 +93,4 @@ def _empty(
     servers = sorted(model.servers_of(node), key=lambda one: -one.vcpus)
     if not all(map(proposals.may_migrate, servers)):
         return False
-    done: list[Server] = []
-    for server in servers:
-        place = next(
-            (
-                one
-                for one in destinations
-                if one.is_enabled and model.can_move(server, one)
-            ),
-            None,
-        )
-        if place is None:
-            for one in done:
-                model.move(one, node)
-            return False
-        model.move(server, place)
-        done.append(server)
-    return True
+    return proposals.move_all(model, node, servers, destinations)

@@ -1,6 +1,6 @@
 """The actions that the strategies propose, with the inputs of Watcher's actions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins.openstack.models.compute import (
@@ -105,3 +105,29 @@ def retype_volume(solution: Solution, volume: Volume, volume_type: str) -> str:
         'resource_name': volume.name or volume.uuid,
     }
     return solution.add_action('volume_migrate', inputs, volume.uuid)
+
+
+def move_all(
+    model: ComputeModel,
+    node: ComputeNode,
+    servers: Sequence[Server],
+    destinations: Sequence[ComputeNode],
+) -> bool:
+    """Move servers of a node to the first destinations with room, or none of them."""
+    done: list[Server] = []
+    for server in servers:
+        place = next(
+            (
+                one
+                for one in destinations
+                if one.is_enabled and model.can_move(server, one)
+            ),
+            None,
+        )
+        if place is None:
+            for one in done:
+                model.move(one, node)
+            return False
+        model.move(server, place)
+        done.append(server)
+    return True
