@@ -10,6 +10,19 @@ UTC = datetime.UTC
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
 
 
+def duration_text(seconds: float) -> str:
+    """Return a duration for people: `1.5 s`, `2 min 3 s`, `1 h 2 min`, `3 d 4 h`."""
+    if seconds < 60:
+        return f'{seconds:.1f} s'
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f'{minutes} min {rest} s'
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f'{hours} h {minutes} min'
+    return f'{hours // 24} d {hours % 24} h'
+
+
 class Clock(Protocol):
     """The interface of a clock."""
 

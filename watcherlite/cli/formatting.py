@@ -1,9 +1,12 @@
 """Formatting of API values in table cells and sentences."""
 
 import dataclasses
+import datetime
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+from watcherlite import clock
 
 #: Output formats with lists and objects.
 STRUCTURED = frozenset({'json', 'yaml'})
@@ -22,12 +25,15 @@ class Column:
     :param field: the field of the representation
     :param text: formats its value for people; None: the default format
     :param empty: shown for null in all formats
+    :param derive: returns the value of the column, in all formats, from that of the
+        field
     """
 
     label: str
     field: str
     text: Callable[[Any], str] | None = None
     empty: str | None = None
+    derive: Callable[[Any], Any] | None = None
 
 
 def fields(*shown: str | Column) -> tuple[Column, ...]:
@@ -60,6 +66,8 @@ def cells(columns: Sequence[Column], row: Row, formatter: str) -> list[Any]:
 
 
 def _cell(column: Column, value: Any, formatter: str) -> Any:
+    if value is not None and column.derive:
+        value = column.derive(value)
     if value is None:
         return column.empty
     if formatter in STRUCTURED:
@@ -120,6 +128,31 @@ def format_requirements(items: Any) -> str:
         return str(items)
     pairs = [pair for one in items if isinstance(one, dict) for pair in one.items()]
     return '\n'.join(f'{name}: {state}' for name, state in pairs)
+
+
+def progress(counts: Any) -> str:
+    """Return the progress of a plan: `3 of 5, 1 failed`."""
+    if not isinstance(counts, dict):
+        return str(counts)
+    failed = counts.get('failed')
+    text = f'{counts.get("ended")} of {counts.get("total")}'
+    return f'{text}, {failed} failed' if failed else text
+
+
+def age(created_at: Any, now: datetime.datetime) -> int | None:
+    """Return the whole seconds since a time of the API; None if it is no time."""
+    try:
+        moment = datetime.datetime.fromisoformat(created_at)
+    except (TypeError, ValueError):
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=datetime.UTC)
+    return max(int((now - moment).total_seconds()), 0)
+
+
+def duration(seconds: int) -> str:
+    """Return a number of whole seconds for people: `5 s`, `2 min 3 s`."""
+    return f'{seconds} s' if seconds < 60 else clock.duration_text(seconds)
 
 
 def outputs(items: Any) -> str:

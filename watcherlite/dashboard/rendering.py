@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 import markupsafe
 
+from watcherlite import clock
 from watcherlite.dashboard import graph
 from watcherlite.dashboard.views import address
 
@@ -205,15 +206,7 @@ def duration(begin: str | None, end: str | None, now: datetime.datetime) -> str:
         return ''
     until = parse_time(end) if end else now
     seconds = max((until - parse_time(begin)).total_seconds(), 0.0)
-    if seconds < 60:
-        return f'{seconds:.1f} s'
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f'{minutes} min {rest} s'
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f'{hours} h {minutes} min'
-    return f'{hours // 24} d {hours % 24} h'
+    return clock.duration_text(seconds)
 
 
 def age(value: str, now: datetime.datetime) -> markupsafe.Markup:

@@ -115,6 +115,13 @@ PLAN = {
     'hostname': None,
     'name': 'nightly',
     'status_message': None,
+    'progress': {
+        'total': 5,
+        'ended': 3,
+        'failed': 1,
+        'skipped': 0,
+        'rolled_back': False,
+    },
     **TIMES,
 }
 ACTION = {
@@ -140,6 +147,8 @@ SERVICE = {
     'host': 'alpha',
     'status': 'ACTIVE',
     'last_seen_up': '2030-01-02T03:04:05',
+    'lane': 'engine',
+    'lease_until': CREATED,
     'links': _links('services', 2),
     **TIMES,
 }
@@ -174,12 +183,15 @@ _DETAILS = {
         *('parameters', 'hostname', 'start_time', 'end_time', 'force'),
         *('status_message', *TIMES),
     ),
-    'action_plans': ('hostname', 'name', 'status_message', 'created_at', 'deleted_at'),
+    'action_plans': (
+        *('hostname', 'name', 'status_message', 'progress'),
+        *('created_at', 'deleted_at'),
+    ),
     'actions': (
         *('description', 'input_parameters', 'name', 'target', 'suspended'),
         *('start_time', 'end_time', 'status_message', *TIMES),
     ),
-    'services': ('last_seen_up', *TIMES),
+    'services': ('last_seen_up', 'lane', 'lease_until', *TIMES),
     'scoring_engines': ('metainfo', *TIMES),
 }
 

@@ -23,7 +23,7 @@ from watcherlite.api.infra_optim.schemas import (
 from watcherlite.api.orchestration.schemas import events as stack_events
 from watcherlite.api.orchestration.schemas import resources, stacks
 
-LATEST = (1, 7)
+LATEST = (1, 8)
 LATEST_OF_CLUSTERS = (1, 15)
 
 
@@ -35,7 +35,7 @@ class ApiObjectsTest(base.TestCase):
             (audit_templates.TEMPLATE, api_objects.TEMPLATE),
             (audits.AUDIT, api_objects.AUDIT),
             (action_plans.ACTION_PLAN, api_objects.PLAN),
-            (actions.ACTION, api_objects.ACTION),
+            (actions.ACTION, {**api_objects.ACTION, 'outputs': None}),
             (services.SERVICE, api_objects.SERVICE),
             (strategies.STATE, api_objects.STATE),
             *(

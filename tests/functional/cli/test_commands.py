@@ -25,9 +25,7 @@ class ReadingCommandsTest(ApiCommandCase):
             ('strategies', 'UUID, Name, Display name, Goal'),
             ('audit_templates', 'UUID, Name, Goal, Strategy'),
             ('audits', 'UUID, Name, Audit Type, State, Goal, Strategy, Auto Trigger'),
-            ('action_plans', 'UUID, Audit, State, Updated At, Global efficacy'),
             ('actions', 'UUID, Parents, State, Action Plan, Action'),
-            ('services', 'ID, Name, Host, Status'),
             ('scoring_engines', 'UUID, Name, Description'),
         ):
             words, row = ROWS[noun]
@@ -37,6 +35,64 @@ class ReadingCommandsTest(ApiCommandCase):
 
             self.assertEqual(columns, ', '.join(found))
             self.assertEqual((f'GET /v1/{noun}',), self.api.requests[-1])
+
+    def test_plans_have_progress_and_age_and_services_their_leases(self):
+        uuid = api_objects.PLAN_UUID
+        for noun, table in (
+            (
+                'action_plans',
+                {
+                    'UUID': uuid,
+                    'Audit': api_objects.AUDIT_UUID,
+                    'State': 'RECOMMENDED',
+                    'Updated At': None,
+                    'Global efficacy': api_objects.PLAN['global_efficacy'],
+                    'Progress': api_objects.PLAN['progress'],
+                    # Created in the future: the clocks of two machines may differ.
+                    'Age': 0,
+                },
+            ),
+            (
+                'services',
+                {
+                    'ID': 2,
+                    'Name': 'watcherlite-engine',
+                    'Host': 'alpha',
+                    'Status': 'ACTIVE',
+                    'Lane': 'engine',
+                    'Lease Until': api_objects.CREATED,
+                },
+            ),
+        ):
+            words, row = ROWS[noun]
+            self.api.responses[f'GET /v1/{noun}/detail'] = api_objects.page(
+                noun, row, detail=True
+            )
+
+            self.assertEqual([table], self.rows(words, 'list'))
+        self.assertEqual(
+            [f'| {uuid} | 3 of 5, 1 failed | 0 s |'],
+            self.succeed(
+                *('actionplan', 'list', '-c', 'UUID', '-c', 'Progress', '-c', 'Age')
+            ).splitlines()[3:-1],
+        )
+
+    def test_an_early_api_has_neither_progress_nor_leases(self):
+        for noun, unknown, columns in (
+            (
+                'action_plans',
+                {'progress'},
+                'UUID, Audit, State, Updated At, Global efficacy, Age',
+            ),
+            ('services', {'lane', 'lease_until'}, 'ID, Name, Host, Status'),
+        ):
+            words, row = ROWS[noun]
+            early = {name: row[name] for name in row if name not in unknown}
+            self.api.responses[f'GET /v1/{noun}/detail'] = {noun: [early]}
+
+            (found,) = self.rows(words, 'list')
+
+            self.assertEqual(columns, ', '.join(found))
 
     def test_detailed_lists_have_the_columns_of_show(self):
         for noun, columns in (
@@ -55,7 +111,8 @@ class ReadingCommandsTest(ApiCommandCase):
             (
                 'action_plans',
                 'UUID, Created At, Updated At, Deleted At, Audit, Strategy, State, '
-                'Efficacy indicators, Global efficacy, Hostname, Status Message, Name',
+                'Efficacy indicators, Global efficacy, Hostname, Status Message, Name, '
+                'Progress, Age',
             ),
             (
                 'actions',
@@ -63,7 +120,7 @@ class ReadingCommandsTest(ApiCommandCase):
                 'Action Plan, Action, Parameters, Description, Status Message, Name, '
                 'Target, Suspended, Start Time, End Time',
             ),
-            ('services', 'ID, Name, Host, Status, Last seen up'),
+            ('services', 'ID, Name, Host, Status, Last seen up, Lane, Lease Until'),
             ('scoring_engines', 'UUID, Name, Description, Metainfo'),
         ):
             words, row = ROWS[noun]
@@ -98,11 +155,11 @@ class ReadingCommandsTest(ApiCommandCase):
             ),
             (
                 'actionplan list --text disk --until 2030-01-31T18:00',
-                'action_plans?text=disk&until=2030-01-31T18%3A00',
+                'action_plans/detail?text=disk&until=2030-01-31T18%3A00',
             ),
             (
                 'actionplan list --audit a --strategy b --state FAILED',
-                'action_plans?audit_uuid=a&strategy=b&state=FAILED',
+                'action_plans/detail?audit_uuid=a&strategy=b&state=FAILED',
             ),
             (
                 'action list --action-plan a --state ONGOING --action-type nop '
@@ -113,7 +170,7 @@ class ReadingCommandsTest(ApiCommandCase):
             # Columns can be sort keys.
             ('audit list --sort-key Goal', 'audits?sort_key=goal_name'),
         ):
-            noun = address.partition('?')[0]
+            noun = address.partition('?')[0].removesuffix('/detail')
             self.api.responses[f'GET /v1/{address}'] = api_objects.page(noun)
 
             self.assertEqual([], self.rows(*argv.split()), argv)

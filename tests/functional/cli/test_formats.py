@@ -193,7 +193,7 @@ Server Consolidation
 
     def test_columns_unknown_to_an_early_version_are_omitted(self):
         plan = api_objects.copy_with(api_objects.PLAN)
-        del plan['status_message']
+        del plan['status_message'], plan['progress']
         self.api.responses[f'GET /v1/action_plans/{api_objects.PLAN_UUID}'] = plan
 
         out = self.succeed(
@@ -201,4 +201,5 @@ Server Consolidation
         )
 
         self.assertNotIn('Status Message', out)
+        self.assertNotIn('Progress', out)
         self.assertIn('"Hostname": null, "Name": "nightly"', out)

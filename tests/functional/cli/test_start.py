@@ -68,6 +68,7 @@ LIST = [
     'watcherlite.cli.examples',
     'watcherlite.cli.formatting',
     'watcherlite.cli.output',
+    'watcherlite.clock',
 ]
 
 

@@ -1,5 +1,7 @@
 """The cells for values of the API in each format."""
 
+import datetime
+
 from tests import base
 from watcherlite.cli import formatting
 from watcherlite.cli.formatting import Column
@@ -86,3 +88,21 @@ class CellsTest(base.TestCase):
             (formatting.format_requirements, [{'a': 'b'}, {'c': 'd'}], 'a: b\nc: d'),
         ):
             self.assertEqual(expected, call(value))
+
+    def test_progress_and_age_of_plans_are_formatted_as_text(self):
+        counts = {'total': 5, 'ended': 3, 'failed': 0}
+        now = datetime.datetime(2030, 1, 2, tzinfo=datetime.UTC)
+        for created_at, seconds, text in (
+            ('2030-01-01T23:59:58.5+00:00', 1, '1 s'),
+            # Without an offset, a time is in UTC.
+            ('2030-01-01T22:56:00', 3840, '1 h 4 min'),
+            ('2029-12-30T00:00:00Z', 259200, '3 d 0 h'),
+            ('2030-01-02T00:00:05+00:00', 0, '0 s'),
+        ):
+            self.assertEqual(seconds, formatting.age(created_at, now), created_at)
+            self.assertEqual(text, formatting.duration(seconds))
+        self.assertIsNone(formatting.age('yesterday', now))
+        self.assertEqual('3 of 5', formatting.progress(counts))
+        self.assertEqual(
+            '3 of 5, 1 failed', formatting.progress({**counts, 'failed': 1})
+        )

@@ -1,6 +1,7 @@
 """`watcherlite actionplan`."""
 
 import argparse
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 
 
 START = flag('--start', 'start the plan immediately')
+
+
+def _age(created_at: Any) -> int | None:
+    return formatting.age(created_at, datetime.datetime.now(datetime.UTC))
+
+
+#: Columns that the API of Watcher does not have.
+_PROGRESS = (
+    Column('Progress', 'progress', formatting.progress),
+    Column('Age', 'created_at', formatting.duration, derive=_age),
+)
 PLAN_COLUMNS = fields(
     'uuid created_at updated_at deleted_at',
     Column('Audit', 'audit_uuid'),
@@ -23,6 +35,7 @@ PLAN_COLUMNS = fields(
     Column('Efficacy indicators', 'efficacy_indicators', formatting.indicators),
     Column('Global efficacy', 'global_efficacy', formatting.indicators),
     'hostname status_message name',
+    *_PROGRESS,
 )
 
 
@@ -35,6 +48,7 @@ class _ActionPlans(base.Remote):
         Column('Audit', 'audit_uuid'),
         'state updated_at',
         Column('Global efficacy', 'global_efficacy', formatting.indicators),
+        *_PROGRESS,
     )
     columns = PLAN_COLUMNS
 
@@ -42,6 +56,7 @@ class _ActionPlans(base.Remote):
 class ActionPlanList(_ActionPlans, base.List):
     """List action plans."""
 
+    needs_details = True
     filters = (base.BY_AUDIT, base.BY_STRATEGY, base.BY_STATE, *base.SEARCH)
 
 

@@ -296,9 +296,13 @@ def _add_marker(parser: argparse.ArgumentParser, command: Any) -> None:
 
 
 class List(Rows):
-    """A command that prints rows of a collection."""
+    """A command that prints rows of a collection.
+
+    :cvar needs_details: whether columns of `listed` are in detailed lists only
+    """
 
     has_marker = True
+    needs_details = False
     arguments = (
         add_filters,
         flag('--detail', 'show all columns'),
@@ -312,7 +316,8 @@ class List(Rows):
     )
 
     def rows(self, api: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
-        path = [self.collection, *(['detail'] if parsed.detail else [])]
+        detail = parsed.detail or self.needs_details
+        path = [self.collection, *(['detail'] if detail else [])]
         query = {
             **filter_query(self.filters, parsed),
             'sort_key': self._sort_key(parsed.sort_key),

@@ -83,13 +83,17 @@ class ScoringEngineShow(_ScoringEngines, base.ShowFound):
 class _Services(base.Remote):
     collection = 'services'
     identifier = 'ID or name of the object'
-    listed = fields('id name host status')
-    columns = (*listed, Column('Last seen up', 'last_seen_up'))
+    _common = fields('id name host status')
+    #: Columns that the API of Watcher does not have.
+    _lease = fields('lane lease_until')
+    listed = (*_common, *_lease)
+    columns = (*_common, Column('Last seen up', 'last_seen_up'), *_lease)
 
 
 class ServiceList(_Services, base.List):
     """List the daemons."""
 
+    needs_details = True
     # Its marker is a number that the list does not show.
     has_marker = False
 
