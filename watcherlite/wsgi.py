@@ -19,7 +19,7 @@ from watcherlite import bootstrap, conf, exceptions
 from watcherlite.api import deploy
 from watcherlite.api.errors import Environ, ErrorResponse, Wsgi, fault_of, respond
 from watcherlite.api.settings import is_loopback
-from watcherlite.dashboard import deploy as dashboard
+from watcherlite.cmd.application import application_of
 
 LOG = logging.getLogger(__name__)
 
@@ -98,7 +98,7 @@ def build(environ: Mapping[str, str] = os.environ) -> Wsgi:
         # Otherwise clients would see no goals before the start of an engine.
         runtime.sync()
         services = deploy.services_of(runtime)
-        application = dashboard.application_of(runtime, services)
+        application = application_of(runtime, services)
         deploy.wake_streams(runtime, services.streams)
     except BaseException:
         # The next request retries, with a runtime of its own.

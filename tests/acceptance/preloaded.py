@@ -53,6 +53,7 @@ LATER = (
     'sqlalchemy.dialects.sqlite.pysqlite',
     'watcherlite.cli.http.server_sent_events',
     'watcherlite.cli.local.execution',
+    'watcherlite.dashboard.deploy',
     # The tables of cliff import it for their first cell.
     'wcwidth',
     'watcherlite.objects.registry',

@@ -62,6 +62,7 @@ ROOMS = {
     'watcherlite.cli': 7,
     'watcherlite.dashboard': 7,
     'watcherlite.cmd': 7,
+    'watcherlite.cmd.application': 7,
     'watcherlite.wsgi': 8,
 }
 
@@ -116,8 +117,8 @@ SIDEWAYS = pairs(
     ('notifications', 'objects', 'payload classes define the fields of notifications'),
     ('testing', 'db.sqlalchemy', 'the test store is SQLite in memory'),
     ('dashboard', 'api', 'pages show what the API returns'),
-    ('cmd', 'dashboard', 'daemons serve the dashboard'),
-    ('cmd', 'api', 'daemons serve the API'),
+    ('cmd.application', 'api dashboard', 'pages are served only if they are enabled'),
+    ('cmd', 'api cmd.application', 'daemons serve the API'),
     (
         'cli',
         'cmd',
@@ -179,6 +180,7 @@ IN_FUNCTIONS = pairs(
         'execution.coroutines.context',
         'only coroutines need asyncio',
     ),
+    ('cmd.application', 'dashboard.deploy', 'an API without pages needs none of them'),
     ('cli.local.standalone', 'cmd.standalone', 'other commands need no daemons'),
     (
         'notifications.encoder',

@@ -15,8 +15,8 @@ from watcherlite.api.basic_auth import PasswordFile
 from watcherlite.api.errors import Environ, fault_of, respond
 from watcherlite.api.policy import AccessPolicy
 from watcherlite.api.settings import HTTP_BASIC, KEYSTONE, is_loopback
+from watcherlite.cmd.application import application_of
 from watcherlite.cmd.http_server import BACKLOG, HttpServer
-from watcherlite.dashboard import deploy as dashboard
 
 LOG = logging.getLogger(__name__)
 
@@ -156,7 +156,7 @@ class ApiServer:
     def __init__(self, listening: socket.socket, runtime: bootstrap.Runtime) -> None:
         self._runtime = runtime
         self._services = deploy.services_of(runtime)
-        application = dashboard.application_of(runtime, self._services)
+        application = application_of(runtime, self._services)
         threads = runtime.conf.api.threads
         self._server = _server(listening, application, threads, runtime.conf)
         self._ready = threading.Event()

@@ -1,4 +1,4 @@
-"""The application of an API process: the REST API, and the dashboard if enabled."""
+"""The application of an API process that serves the dashboard as well."""
 
 from watcherlite import bootstrap
 from watcherlite.api import deploy
@@ -10,14 +10,12 @@ from watcherlite.dashboard.sessions import Sessions
 
 
 def application_of(runtime: bootstrap.Runtime, services: Services) -> Wsgi:
-    """Return the application of a process.
+    """Return the REST API with the dashboard.
 
     :param services: from `api.deploy.services_of`
     :raises ConfigurationError: an option has an invalid value
     """
     conf = runtime.conf
-    if not conf.dashboard.enabled:
-        return deploy.application_of(runtime, services)
     store = Sessions(services.store, services.clock, conf.dashboard.session_lifetime)
     login = login_of(deploy.settings_of(conf), conf)
     dashboard = Dashboard(login, store, services.clock)

@@ -17,7 +17,7 @@ from tests.factories import make_worker
 from tests.functional.api import audits, plans
 from watcherlite import bootstrap, conf
 from watcherlite.api import deploy
-from watcherlite.dashboard import deploy as dashboard
+from watcherlite.cmd.application import application_of
 from watcherlite.domain.actions import LANES
 from watcherlite.testing.memory_store import MemoryStore
 
@@ -61,7 +61,7 @@ class ApiFixture(fixture.GabbiFixture):
         if self.lanes:
             self.runtime.start()
         self.services = deploy.services_of(self.runtime)
-        self.application = dashboard.application_of(self.runtime, self.services)
+        self.application = application_of(self.runtime, self.services)
         _RUNNING.append(self.application)
 
     def ini(self) -> str:
