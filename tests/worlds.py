@@ -6,6 +6,7 @@ immediately. Tests wait for conditions, never for time to pass.
 
 import contextlib
 import datetime
+import functools
 import inspect
 import re
 import threading
@@ -56,6 +57,7 @@ def kind(name: str = 'kind', /, **members: Any) -> type[ActionType]:
     def method(function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.iscoroutinefunction(function):
 
+            @functools.wraps(function)
             async def coroutine(self: Any, *arguments: Any) -> Any:
                 return await function(*arguments)
 

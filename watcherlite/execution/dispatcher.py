@@ -422,10 +422,15 @@ class Dispatcher:
         except StopIteration:
             return
 
+        started = time.perf_counter()
+
+        def resume() -> Steps[None]:
+            attempt.loop_time += time.perf_counter() - started
+            return steps
+
         def on_done(result: Any, error: BaseException | None) -> None:
             if not attempt.abandoned:
-                settled = (result, error)
-                following = self._drive(attempt, lambda: steps, settled, THREAD)
+                following = self._drive(attempt, resume, (result, error), THREAD)
                 self._submit([(following, attempt)])
 
         self._in_flight.await_loop(attempt)

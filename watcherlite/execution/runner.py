@@ -10,7 +10,6 @@ The steps are coroutines that suspend only for those of plugins, see `steps`.
 import dataclasses
 import functools
 import logging
-import time
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -517,16 +516,18 @@ class Runner:
         kind = hook_kind(plugin, name)
         hook = getattr(plugin, name)
         if kind == COROUTINE:
-            started = time.perf_counter()
             request = OnLoop(lambda context: hook(context, *arguments), ignored)
             try:
                 return await request
             finally:
                 attempt.is_dropped = request.is_dropped
-                attempt.loop_time += time.perf_counter() - started
-        if kind == STEPS:
-            return await hook(attempt.context, *arguments)
-        await enter_pool_of(plugin)
+        try:
+            if kind == STEPS:
+                return await hook(attempt.context, *arguments)
+            await enter_pool_of(plugin)
+        except GeneratorExit:
+            attempt.is_dropped = True
+            raise
         return hook(attempt.context, *arguments)
 
     def _load_results(self, action: Action) -> Sequence[DerivedResult]:

@@ -3,6 +3,8 @@
 import datetime
 from typing import Any
 
+import fixtures
+
 from tests import base
 from tests.unit.execution.runner_case import RunnerCase, make_policy_plugin
 from tests.worlds import kind, raises
@@ -11,6 +13,7 @@ from watcherlite.domain import outcomes
 from watcherlite.domain.actions import CHECK, COMPLETE, REVERT, RUN
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done, InProgress
 from watcherlite.execution.context import TIMEOUT, Context
+from watcherlite.execution.coroutines.steps import OnLoop, steps_of_core
 from watcherlite.execution.retries import UNAVAILABLE_DELAY
 from watcherlite.execution.runner import default_completion
 from watcherlite.states import action as states
@@ -438,30 +441,42 @@ class DefaultCompletionTest(base.TestCase):
 
 
 class DroppedStepsTest(RunnerCase):
-    """Steps that are closed while they await a coroutine of a plugin."""
+    """Steps that are closed while they await a coroutine or the wide pool."""
 
-    def test_they_do_nothing_else(self) -> None:
+    def test_they_do_nothing_else_and_log_nothing(self) -> None:
+        log = self.useFixture(fixtures.FakeLogger('watcherlite'))
+
         async def waits(context: Any, *arguments: Any) -> bool:
             return True
 
-        def fails(context: Any, token: Any) -> None:
-            raise AssertionError('it is not the attempt that may cancel')
+        @steps_of_core
+        async def awaits(context: Any, *arguments: Any) -> Any:
+            return await OnLoop(waits)
 
-        runner = self.runner(
-            pre_condition=waits, poll=waits, post_condition=waits, cancel=fails
-        )
-        attempt = self.attempt()
-        steps = runner.core.prepare(attempt)
-        steps.send(None)
-        steps.close()
-        self.assertTrue(attempt.is_dropped)
-        for settled in (0, 1):
-            attempt = self.attempt(status=states.RUNNING, token={'job': 1})
-            attempt.executing = True
-            steps = runner.core.perform(attempt)
+        def fails(context: Any, *arguments: Any) -> bool:
+            raise AssertionError('it is not the attempt that may call it')
+
+        for hook, blocking in ((waits, False), (awaits, False), (fails, True)):
+            runner = self.runner(
+                pre_condition=hook,
+                poll=hook,
+                post_condition=hook,
+                cancel=fails,
+                blocking=blocking,
+            )
+            attempt = self.attempt()
+            steps = runner.core.prepare(attempt)
             steps.send(None)
-            for _ in range(settled):
-                steps.send((True, None))
-            attempt.context.deliver(states.CANCEL)
             steps.close()
             self.assertTrue(attempt.is_dropped)
+            for settled in (0,) if blocking else (0, 1):
+                attempt = self.attempt(status=states.RUNNING, token={'job': 1})
+                attempt.executing = True
+                steps = runner.core.perform(attempt)
+                steps.send(None)
+                for _ in range(settled):
+                    steps.send((True, None))
+                attempt.context.deliver(states.CANCEL)
+                steps.close()
+                self.assertTrue(attempt.is_dropped)
+        self.assertEqual('', log.output)
