@@ -53,16 +53,31 @@ class Scripted(ResourceHandler):
         self.calls.append(('cancelled', operation, token))
 
 
+def _coroutine(hook: Callable[..., Any]) -> Callable[..., Any]:
+    async def called(self: Any, context: Any, *arguments: Any) -> Any:
+        async with context.service('outside'):
+            return hook(self, context, *arguments)
+
+    return called
+
+
 def _scripted(
-    answer: Callable[[str], Any], polled: Callable[[str, Any], Any]
+    answer: Callable[[str], Any],
+    polled: Callable[[str, Any], Any],
+    coroutines: bool = False,
 ) -> type[Scripted]:
     """Return a handler type with these answers and a list of calls of its own."""
     members: dict[str, Any] = {operation: _hook(operation) for operation in OPERATIONS}
+    members |= {'poll': Scripted.poll, 'cancel': Scripted.cancel}
+    if coroutines:
+        members = {name: _coroutine(hook) for name, hook in members.items()}
     members |= {'answer': staticmethod(answer), 'polled': staticmethod(polled)}
     return type('Told', (Scripted,), {**members, 'calls': []})
 
 
-def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
+def _failing(
+    operation: str, error: Exception, at_once: bool, coroutines: bool
+) -> type[Scripted]:
     """Return a handler type whose operation fails, immediately or at a poll."""
 
     def fail(*arguments: Any) -> None:
@@ -73,11 +88,16 @@ def _failing(operation: str, error: Exception, at_once: bool) -> type[Scripted]:
             return None
         return fail() if at_once else ResourceInProgress('token', 0.0)
 
-    return _scripted(answer, fail)
+    return _scripted(answer, fail, coroutines)
 
 
 class HookCase(StackWorldCase):
-    """A stack of one resource whose handler has prescribed answers."""
+    """A stack of one resource whose handler has prescribed answers.
+
+    :cvar coroutines: whether the hooks are coroutines; else functions
+    """
+
+    coroutines: ClassVar[bool] = False
 
     def create_scripted_world(
         self,
@@ -85,7 +105,7 @@ class HookCase(StackWorldCase):
         polled: Callable[[str, Any], Any] = lambda operation, token: None,
         **settings: Any,
     ) -> StackWorld:
-        handler = _scripted(answer, polled)
+        handler = _scripted(answer, polled, self.coroutines)
         self.calls = handler.calls
         return self.create_stack_world({'Told': handler}, **settings)
 
@@ -147,7 +167,7 @@ class TestAnswers(HookCase):
             with self.subTest(operation):
                 handlers = {
                     (f'{type(error).__name__}-{at_once}'): _failing(
-                        operation, error, at_once
+                        operation, error, at_once, self.coroutines
                     )
                     for error in errors
                     for at_once in (True, False)
@@ -195,6 +215,12 @@ class TestAnswers(HookCase):
             'Told returned str from create, which is not a result',
             world.resource(stack, 'a').status_reason,
         )
+
+
+class TestAnswersOfCoroutines(TestAnswers):
+    """The same, for coroutines."""
+
+    coroutines = True
 
 
 class TestWaiting(HookCase):
@@ -282,3 +308,9 @@ class TestWaiting(HookCase):
             'Timed out|longer than its timeout',
         )
         self.assertEqual(['create', ('cancelled', 'create', 'token')], self.calls)
+
+
+class TestWaitingOfCoroutines(TestWaiting):
+    """The same, for coroutines."""
+
+    coroutines = True

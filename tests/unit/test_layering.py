@@ -210,13 +210,13 @@ IN_FUNCTIONS = pairs(
     ),
     (
         'plugins.resource_handlers.health',
-        'plugins.http_exchange',
-        'only HTTP checks of processes need requests',
+        'plugins.http_client',
+        'only HTTP checks of processes need aiohttp',
     ),
     (
         'plugins.resource_handlers.http_resource',
-        'plugins.http_exchange',
-        'stacks without HTTP need no requests',
+        'plugins.http_client',
+        'stacks without HTTP need no aiohttp',
     ),
 )
 
@@ -268,12 +268,7 @@ FENCES = {
     'rich': ('watcherlite.cli',),
     'cliff': ('watcherlite.cli',),
     'jinja2': ('watcherlite.dashboard', 'watcherlite.plugins.load_balancers'),
-    'requests': (
-        'watcherlite.plugins.http_exchange',
-        'watcherlite.plugins.action_types',
-        'watcherlite.plugins.openstack',
-        'watcherlite.cli.http.client',
-    ),
+    'requests': ('watcherlite.plugins.openstack', 'watcherlite.cli.http.client'),
     'aiohttp': ('watcherlite.plugins.http_client',),
     'openstack': (
         'watcherlite.cli.http.keystone',

@@ -604,8 +604,8 @@ class LoadBalancer:
         raise NotImplementedError
 
 
-class ResourceContext(Protocol):
-    """The interface of a resource handler to watcherlite; see also `ActionContext`.
+class RunningResource(Protocol):
+    """The common part of the contexts of a resource handler; none of it waits.
 
     :cvar uuid: of the action; the idempotency key of this operation
     :cvar attempt: the fencing token
@@ -647,11 +647,8 @@ class ResourceContext(Protocol):
     dependencies: Mapping[str, Mapping[str, Any]]
     deadline: datetime.datetime | None
 
-    def checkpoint(self) -> None:
-        """Handle signals: raises Cancelled or TimedOut. Call it often."""
-
     def fence(self) -> None:
-        """Raise LeaseLost if the lease has expired; see `ActionContext`."""
+        """Raise LeaseLost if the lease has expired; see `RunningAction`."""
 
     def remaining(self) -> float | None:
         """Return the seconds left until the deadline, or None."""
@@ -659,8 +656,39 @@ class ResourceContext(Protocol):
     def now(self) -> datetime.datetime:
         """Return the wall-clock time, aware, in UTC; tests can set it."""
 
+
+class ResourceContext(RunningResource, Protocol):
+    """The interface of a resource handler to watcherlite, for functions.
+
+    See also `ActionContext`.
+    """
+
+    def checkpoint(self) -> None:
+        """Handle signals: raises Cancelled or TimedOut. Call it often."""
+
     def on_signal(self, call: Callable[[str], None]) -> AbstractContextManager[None]:
         """See `ActionContext.on_signal`."""
+
+
+class ResourceCoroutineContext(RunningResource, Protocol):
+    """The interface of a resource handler to watcherlite, for coroutines.
+
+    See also `CoroutineContext`.
+    """
+
+    async def checkpoint(self) -> None:
+        """Handle signals: raises Cancelled or TimedOut."""
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """See `CoroutineContext.keep`."""
+
+    def service(self, name: str) -> AbstractAsyncContextManager[None]:
+        """See `CoroutineContext.service`."""
+
+
+def unsupported_check(context: RunningResource) -> Ready:
+    """Return the result of a check that a type, or a resource of it, does not have."""
+    return Ready(reason=f'CHECK is not supported by {context.resource_name}')
 
 
 class ResourceHandler(Connecting, Plugin):
@@ -671,6 +699,10 @@ class ResourceHandler(Connecting, Plugin):
     is complete, ResourceInProgress to be polled. It raises to fail: a WatcherliteError
     or a subclass, whose text is shown to users and logged. Any other exception counts
     as a defect: users see its class, and the log has its traceback.
+
+    The methods from `create` to `cancel` are functions, or coroutines (`async def`)
+    with a `ResourceCoroutineContext`; see `ActionType`. The others are always
+    functions, and do no I/O.
 
     An operation whose worker was lost is repeated if it is `idempotent`; otherwise
     `find` is called for a `create`, if it is overridden; else the resource is FAILED
@@ -731,26 +763,26 @@ class ResourceHandler(Connecting, Plugin):
         """
         return resource_results.decide(self, before, after, failed)
 
-    def create(self, context: ResourceContext) -> Result:
+    def create(self, context: HookContext) -> Awaited[Result]:
         """Create the resource."""
         raise NotImplementedError
 
-    def find(self, context: ResourceContext) -> Result:
+    def find(self, context: HookContext) -> Awaited[Result]:
         """Return the resource created by an interrupted `create`; None: none exists."""
         return None
 
-    def adopt(self, context: ResourceContext) -> Result:
+    def adopt(self, context: HookContext) -> Awaited[Result]:
         """Adopt an existing resource that an abandoned stack had managed.
 
         `physical_id` and `data` have the values they had then.
         """
         return self.check(context)
 
-    def check(self, context: ResourceContext) -> Result:
+    def check(self, context: HookContext) -> Awaited[Result]:
         """Check that the resource exists in the expected state; raise if not."""
-        return Ready(reason=f'CHECK is not supported by {context.resource_name}')
+        return unsupported_check(context)
 
-    def check_external(self, context: ResourceContext) -> Result:
+    def check_external(self, context: HookContext) -> Awaited[Result]:
         """Check that the object named by the `external_id` of a template exists.
 
         It belongs to no stack: only its `physical_id` is known, and `properties` are
@@ -758,11 +790,11 @@ class ResourceHandler(Connecting, Plugin):
         """
         return self.check(context)
 
-    def update(self, context: ResourceContext) -> Result:
+    def update(self, context: HookContext) -> Awaited[Result]:
         """Apply `properties`; `before` has the last applied ones."""
         raise NotImplementedError
 
-    def delete(self, context: ResourceContext) -> Result:
+    def delete(self, context: HookContext) -> Awaited[Result]:
         """Delete the resource; succeed if it does not exist.
 
         Its `physical_id` is None if its creation failed before one was returned: the
@@ -770,19 +802,19 @@ class ResourceHandler(Connecting, Plugin):
         """
         raise NotImplementedError
 
-    def suspend(self, context: ResourceContext) -> Result:
+    def suspend(self, context: HookContext) -> Awaited[Result]:
         """Suspend the resource."""
         return None
 
-    def resume(self, context: ResourceContext) -> Result:
+    def resume(self, context: HookContext) -> Awaited[Result]:
         """Resume the resource."""
         return None
 
-    def lock(self, context: ResourceContext) -> Result:
+    def lock(self, context: HookContext) -> Awaited[Result]:
         """Protect the resource against changes by others (spec 004)."""
         return None
 
-    def unlock(self, context: ResourceContext) -> Result:
+    def unlock(self, context: HookContext) -> Awaited[Result]:
         """Remove the protection; a missing resource counts as unprotected."""
         return None
 
@@ -791,22 +823,22 @@ class ResourceHandler(Connecting, Plugin):
         return self.supports('lock')
 
     def signal(
-        self, context: ResourceContext, details: Mapping[str, Any]
-    ) -> Result | PassOn:
+        self, context: HookContext, details: Mapping[str, Any]
+    ) -> Awaited[Result | PassOn]:
         """Handle a signal, if the type supports signals."""
         raise NotImplementedError
 
     def operate(
-        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
-    ) -> Result:
+        self, context: HookContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Awaited[Result]:
         """Perform one of `operations`; the parameters conform to its schema."""
         raise NotImplementedError
 
-    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+    def poll(self, context: HookContext, operation: str, token: Any) -> Awaited[Result]:
         """Check the progress of an operation that returned ResourceInProgress."""
         raise NotImplementedError
 
-    def cancel(self, context: ResourceContext, operation: str, token: Any) -> None:
+    def cancel(self, context: HookContext, operation: str, token: Any) -> Awaited[None]:
         """Stop the work of an operation that returned ResourceInProgress."""
 
     def reference(self, context: ResourceContext) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 from collections.abc import Callable, Collection, Coroutine, Hashable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from watcherlite.execution.coroutines.steps import (
     FUNCTION,
     STEPS,
     OnLoop,
+    Steps,
     hook_kind,
     run_steps,
     stop_error,
@@ -59,7 +59,7 @@ def call_hook(context: FakeContext, plugin: Any, name: str, *arguments: Any) -> 
     if kind == FUNCTION:
         return hook(context, *arguments)
     if kind == STEPS:
-        return run_steps(hook(context, *arguments), functools.partial(_run, context))
+        return run_steps_of_core(context, hook(context, *arguments))
     # As in a worker: `cancel` is not interrupted, and an action that was faster than a
     # signal is verified.
     ignored: Collection[str | None] = ()
@@ -72,9 +72,14 @@ def call_hook(context: FakeContext, plugin: Any, name: str, *arguments: Any) -> 
     )
 
 
-def _run(context: FakeContext, request: OnLoop) -> Any:
-    coroutine = request.make(FakeCoroutineContext(context))
-    return run_coroutine(context, coroutine, request.ignored)
+def run_steps_of_core(context: FakeContext, steps: Steps[Any]) -> Any:
+    """Run steps to their end; coroutines that they await, in an event loop."""
+
+    def run(request: OnLoop) -> Any:
+        coroutine = request.make(FakeCoroutineContext(context))
+        return run_coroutine(context, coroutine, request.ignored)
+
+    return run_steps(steps, run)
 
 
 def run_coroutine(

@@ -18,19 +18,22 @@ from watcherlite.domain.resource_results import (
     Ready,
     ResourceInProgress,
 )
+from watcherlite.engine.stacks.handler_calls import call_handler
 from watcherlite.engine.stacks.resource_context import HandlerContext, unique_name
+from watcherlite.execution.coroutines.steps import Steps
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import properties as fitting
 from watcherlite.plugins.base import CloudClient, Clouds, ResourceHandler
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.context import FakeContext
+from watcherlite.testing.coroutines import run_steps_of_core
 
 COMPLETE, FAILED = 'COMPLETE', 'FAILED'
 TENANT = '00000000000040008000000000000001'
 STACK = '00000000-0000-4000-8000-0000000000aa'
 MAX_POLLS = 10_000
 #: The start of an operation: (handler, its context) -> its result.
-Begin = Callable[[ResourceHandler, Any], Any]
+Begin = Callable[[ResourceHandler, HandlerContext], Steps[Any]]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -145,9 +148,13 @@ class ResourceRun:
         """
         wanted = self.fit(properties)
 
-        def start(handler: ResourceHandler, context: Any) -> Any:
-            found = handler.find(context) if context.attempt > 1 else None
-            return handler.create(context) if found is None else found
+        async def start(handler: ResourceHandler, context: HandlerContext) -> Any:
+            found = None
+            if context.attempt > 1:
+                found = await call_handler(handler, 'find', context)
+            if found is None:
+                found = await call_handler(handler, 'create', context)
+            return found
 
         return self._operate('create', start, wanted, attempt)
 
@@ -157,7 +164,9 @@ class ResourceRun:
         :param left: its last state there
         """
         self.physical_id, self.data = left.physical_id, dict(left.data)
-        return self._operate('adopt', _caller('adopt'), dict(left.properties))
+        adopts = self._type.supports('adopt')
+        start = _caller('adopt' if adopts else 'check')
+        return self._operate('adopt', start, dict(left.properties))
 
     def update(self, properties: Mapping[str, Any], *, attempt: int = 1) -> Settled:
         """Apply other properties: update it, replace it, or leave it unchanged.
@@ -212,16 +221,12 @@ class ResourceRun:
         attempt: int = 1,
     ) -> Settled:
         """Perform one of its operations, as for a node."""
-        given = dict(parameters or {})
-
-        def start(handler: ResourceHandler, context: Any) -> Any:
-            return handler.operate(context, operation, given)
-
+        start = _caller('operate', operation, dict(parameters or {}))
         return self._operate(operation, start, attempt=attempt)
 
     def signal(self, details: Mapping[str, Any]) -> Settled:
         """Send it a signal."""
-        return self._operate('signal', lambda h, context: h.signal(context, details))
+        return self._operate('signal', _caller('signal', details))
 
     # implementation
 
@@ -346,7 +351,7 @@ class _Progress:
 
     def to_the_end(self, begin: Begin) -> Any:
         """Return the final result of the handler; raise its exceptions."""
-        result = _stored(begin(self._run._instance(), self._context()))
+        result = self._call(begin)
         while isinstance(result, ResourceInProgress):
             result = self._poll(result)
         if result is None or isinstance(result, Ready | PassOn):
@@ -366,19 +371,20 @@ class _Progress:
         try:
             self._action.pass_time(progress.delay)
         except (exceptions.Cancelled, exceptions.TimedOut):
-            handler = self._run._instance()
-            handler.cancel(self._context(), self._operation, progress.token)
+            self._call(_caller('cancel', self._operation, progress.token))
             raise
         self.polls += 1
-        handler = self._run._instance()
-        return _stored(handler.poll(self._context(), self._operation, progress.token))
+        return self._call(_caller('poll', self._operation, progress.token))
 
-    def _context(self) -> Any:
-        return self._run._context(self._action, self._wanted)
+    def _call(self, begin: Begin) -> Any:
+        """Return the result of a call of a new instance of the handler."""
+        context = self._run._context(self._action, self._wanted)
+        steps = begin(self._run._instance(), context)
+        return _stored(run_steps_of_core(self._action, steps))
 
 
-def _caller(operation: str) -> Begin:
-    return lambda handler, context: getattr(handler, operation)(context)
+def _caller(hook: str, *arguments: Any) -> Begin:
+    return lambda handler, context: call_handler(handler, hook, context, *arguments)
 
 
 def _stored(result: Any) -> Any:

@@ -9,9 +9,16 @@ import fixtures
 from tests.functional.plugins.http_case import HttpTestCase
 from watcherlite import exceptions, testing
 from watcherlite.destinations import WITH_LOOPBACK, Destinations
-from watcherlite.plugins import http_exchange, options
+from watcherlite.engine.stacks.handler_calls import call_handler
+from watcherlite.plugins import http_client, options
 from watcherlite.plugins.action_types.http_request import HttpRequest
+from watcherlite.plugins.http_messages import HttpRequestMessage, Settings
 from watcherlite.plugins.resource_handlers.http_resource import HttpResource
+from watcherlite.testing.coroutines import (
+    FakeCoroutineContext,
+    run_coroutine,
+    run_steps_of_core,
+)
 
 ONE = Destinations(allowed=(ipaddress.ip_network('127.0.0.1/32'),))
 REFUSED = (
@@ -45,7 +52,12 @@ class TestOutgoing(HttpTestCase):
         context.properties = {'read': call, 'key_header': 'X-Key'}
         context.physical_id, context.attributes = 'x', {}
 
-        error = self.assertRaises(exceptions.StateUnknown, handler.check, context)
+        error = self.assertRaises(
+            exceptions.StateUnknown,
+            run_steps_of_core,
+            context,
+            call_handler(handler, 'check', context),
+        )
 
         self.assertEqual(f'GET {server.url}: 127.0.0.1 {REFUSED}', str(error))
         self.assertEqual([], server.received)
@@ -88,13 +100,15 @@ class TestOutgoing(HttpTestCase):
             address = '127.0.0.1' if len(asked) == 1 else '127.0.0.2'
             return [(socket.AF_INET, 1, 6, '', (address, server.port))]
 
-        answer = http_exchange.exchange(
-            testing.FakeContext(),
-            http_exchange.HttpRequestMessage(
-                'GET', f'http://name.example:{server.port}/'
+        context = testing.FakeContext()
+        answer = run_coroutine(
+            context,
+            http_client.exchange(
+                FakeCoroutineContext(context),
+                HttpRequestMessage('GET', f'http://name.example:{server.port}/'),
+                Settings(5, 100, ONE, lookup=lookup),
+                5,
             ),
-            http_exchange.Settings(5, 100, ONE, lookup=lookup),
-            5,
         )
 
         self.assertEqual((200, ['name.example']), (answer.status, asked))

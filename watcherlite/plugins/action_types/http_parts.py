@@ -12,7 +12,7 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.destinations import Destinations
 from watcherlite.plugins import http_messages
-from watcherlite.plugins.base import ResourceContext, RunningAction
+from watcherlite.plugins.base import RunningAction, RunningResource
 from watcherlite.plugins.redaction import redact_url
 
 IDEMPOTENT = frozenset({'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS'})
@@ -104,7 +104,7 @@ def settings(
 
 
 def headers(
-    context: RunningAction | ResourceContext,
+    context: RunningAction | RunningResource,
     call: Mapping[str, Any],
     *given: Mapping[str, str],
     key_header: str = KEY_HEADER,

@@ -1,5 +1,6 @@
 """Health checks of processes."""
 
+import os
 import socket
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +9,12 @@ from watcherlite import exceptions
 from watcherlite.destinations import DestinationRefusedError, Destinations
 from watcherlite.plugins import outgoing
 from watcherlite.plugins.action_types import http_parts
-from watcherlite.plugins.base import ResourceContext
+from watcherlite.plugins.base import ResourceCoroutineContext
+from watcherlite.plugins.http_messages import (
+    DestinationRefused,
+    ExchangeFailed,
+    HttpRequestMessage,
+)
 from watcherlite.plugins.redaction import redact_url
 
 #: Timeout of one check, in seconds.
@@ -41,8 +47,8 @@ def options_problem(health: Mapping[str, Any]) -> str | None:
     return None
 
 
-def health_problem(
-    context: ResourceContext,
+async def health_problem(
+    context: ResourceCoroutineContext,
     health: Mapping[str, Any],
     options: Any,
     group: str,
@@ -56,37 +62,70 @@ def health_problem(
     :raises StateUnknown: the destination is not allowed
     """
     if health['type'] == 'port':
-        return _port(health['host'], health['port'], destinations)
+        return await _port_problem(
+            context, health['host'], health['port'], destinations
+        )
     if health['type'] != 'url':
         return None
     # Slow to import and not needed without HTTP.
-    from watcherlite.plugins import http_exchange
+    from watcherlite.plugins import http_client
 
-    request = http_exchange.HttpRequestMessage('GET', health['url'])
+    request = HttpRequestMessage('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))
     settings = http_parts.settings(options, group, destinations, _PATIENCE)
     url = redact_url(health['url'])
     try:
-        answer = http_exchange.exchange(context, request, settings, _PATIENCE)
-    except http_exchange.DestinationRefused as error:
+        answer = await http_client.exchange(context, request, settings, _PATIENCE)
+    except DestinationRefused as error:
         raise exceptions.StateUnknown(f'{url}: {error}') from None
-    except http_exchange.ExchangeFailed as error:
+    except ExchangeFailed as error:
         return f'{url}: {error}'
     if answer.status in expected:
         return None
     return f'{url} answered {answer.status}, not {http_parts.ranges(expected)}'
 
 
-def _port(host: str, port: int, destinations: Destinations) -> str | None:
+async def _port_problem(
+    context: ResourceCoroutineContext, host: str, port: int, destinations: Destinations
+) -> str | None:
+    # Needed only by coroutines.
+    import asyncio
+
+    failure = 'no address'
     try:
-        # Local services must not be exposed to users over HTTP; this check only reveals
-        # whether a port is open.
-        home = outgoing.is_loopback(host)
-        found = [host] if home else outgoing.resolve(host, port, destinations)
-        socket.create_connection((found[0], port), _PATIENCE).close()
+        async with context.service(f'{host}:{port}'), asyncio.timeout(_PATIENCE):
+            for address in await asyncio.to_thread(
+                _addresses, host, port, destinations
+            ):
+                try:
+                    _, writer = await asyncio.open_connection(address, port)
+                except OSError as error:
+                    failure = _reason(error)
+                else:
+                    writer.close()
+                    return None
     except DestinationRefusedError as refused:
         raise exceptions.StateUnknown(f'port {port} of {host}: {refused}') from None
     except OSError as error:
-        why = error.strerror or 'no connection in time'
-        return f'port {port} of {host}: {why}'
-    return None
+        failure = _reason(error)
+    return f'port {port} of {host}: {failure}'
+
+
+def _addresses(host: str, port: int, destinations: Destinations) -> list[str]:
+    """Return the permitted addresses of a host, and those of this machine.
+
+    Local services must not be exposed to users over HTTP; this check only reveals
+    whether a port is open.
+    """
+    if not outgoing.is_loopback(host):
+        return outgoing.resolve(host, port, destinations)
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in found]
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return 'no connection in time'
+    if isinstance(error, socket.gaierror):
+        return str(error.strerror)
+    return os.strerror(error.errno) if error.errno else str(error)

@@ -18,8 +18,17 @@ from watcherlite.domain.resource_results import (
 )
 from watcherlite.plugins import base, options
 from watcherlite.plugins.action_types import http_parts
-from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.base import (
+    ResourceCoroutineContext,
+    ResourceHandler,
+    RunningResource,
+)
 from watcherlite.plugins.capture import storable_json
+from watcherlite.plugins.http_messages import (
+    DestinationRefused,
+    ExchangeFailed,
+    HttpRequestMessage,
+)
 from watcherlite.plugins.redaction import redact_url
 from watcherlite.plugins.resource_handlers import http_calls
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
@@ -192,95 +201,98 @@ class HttpResource(ResourceHandler):
         places = [(p['create']['method'], p['create']['url']) for p in (before, after)]
         return UPDATE if 'update' in after and places[0] == places[1] else REPLACE
 
-    def create(self, context: ResourceContext) -> Result:
-        called = self._call(context, 'create')
+    async def create(self, context: ResourceCoroutineContext) -> Result:
+        called = await self._call(context, 'create')
         return self._created(context, called.content, context.properties['id_path'])
 
-    def find(self, context: ResourceContext) -> Result:
+    async def find(self, context: ResourceCoroutineContext) -> Result:
         """Return the result of an earlier `create`; None: it can be repeated."""
         if 'find' not in context.properties:
             _check_repeatable(context, 'create', context.properties['create'])
             return None
-        found, content, path = self._search(context)
+        found, content, path = await self._search(context)
         return None if found is None else self._created(context, content, path)
 
-    def _search(self, context: ResourceContext) -> tuple[Any, Any, str]:
+    async def _search(self, context: ResourceCoroutineContext) -> tuple[Any, Any, str]:
         """Return the id that `find` selects or None, the response, and the path."""
-        called = self._call(context, 'find', also=http_calls.GONE)
+        called = await self._call(context, 'find', also=http_calls.GONE)
         wanted = context.properties
         path = wanted['find'].get('id_path', wanted['id_path'])
         if called.status in http_calls.GONE:
             return None, None, path
         return http_calls.value_at(called.content, path), called.content, path
 
-    def check(self, context: ResourceContext) -> Result:
+    async def check(self, context: ResourceCoroutineContext) -> Result:
         """Check that it exists, and has not failed."""
         wanted = context.properties
         if 'read' not in wanted and 'status' not in wanted:
-            return super().check(context)
+            return base.unsupported_check(context)
         if 'status' in wanted:
-            state = self._state(context)
+            state = await self._state(context)
             if state is None:
                 raise ResourceFault(f'{context.resource_name} no longer exists')
             _refuse_failed(context, state)
         if 'read' not in wanted:
             return Ready()
-        called = self._call(context, 'read')
+        called = await self._call(context, 'read')
         return Ready(attributes=self._attributes(context, called.content))
 
-    def check_external(self, context: ResourceContext) -> Result:
+    async def check_external(self, context: ResourceCoroutineContext) -> Result:
         """Check that it exists, if there is a call to read it."""
         if 'read' not in context.properties:
-            return super().check(context)
+            return base.unsupported_check(context)
         call = {'method': 'GET', **context.properties['read']}
-        called = self._call(context, 'read', call)
+        called = await self._call(context, 'read', call)
         return Ready(attributes=self._attributes(context, called.content))
 
-    def update(self, context: ResourceContext) -> Result:
+    async def update(self, context: ResourceCoroutineContext) -> Result:
         """Update it, if a property for the server has changed."""
         changes = set(resource_results.changed(context.before, context.properties))
         if 'update' not in context.properties or not changes & _SENT_PROPERTIES:
             return None
         if context.attempt > 1:
             _check_repeatable(context, 'update', context.properties['update'])
-        called = self._call(context, 'update')
+        called = await self._call(context, 'update')
         ready = Ready(attributes=self._attributes(context, called.content))
         return self._poll_or_finish(context, 'update', ready)
 
-    def delete(self, context: ResourceContext) -> Result:
+    async def delete(self, context: ResourceCoroutineContext) -> Result:
         """Delete it; find it first if its creation has failed."""
         if 'delete' not in context.properties:
             return None
         if context.physical_id is None:
             if 'find' not in context.properties:
                 return None
-            found, _, _ = self._search(context)
+            found, _, _ = await self._search(context)
             if found in (None, ''):
                 return None
             return ResourceInProgress({'step': _FOUND}, 0.0, str(found))
-        called = self._call(context, 'delete', also=http_calls.GONE)
+        called = await self._call(context, 'delete', also=http_calls.GONE)
         if called.status in http_calls.GONE:
             return None
         return self._poll_or_finish(context, 'delete', Ready())
 
-    def suspend(self, context: ResourceContext) -> Result:
-        return self._call_optional(context, 'suspend')
+    async def suspend(self, context: ResourceCoroutineContext) -> Result:
+        return await self._call_optional(context, 'suspend')
 
-    def resume(self, context: ResourceContext) -> Result:
-        return self._call_optional(context, 'resume')
+    async def resume(self, context: ResourceCoroutineContext) -> Result:
+        return await self._call_optional(context, 'resume')
 
-    def lock(self, context: ResourceContext) -> Result:
-        return self._call_optional(context, 'lock')
+    async def lock(self, context: ResourceCoroutineContext) -> Result:
+        return await self._call_optional(context, 'lock')
 
-    def unlock(self, context: ResourceContext) -> Result:
+    async def unlock(self, context: ResourceCoroutineContext) -> Result:
         """Remove the protection; a missing object counts as unprotected."""
-        return self._call_optional(context, 'unlock', also=http_calls.GONE)
+        return await self._call_optional(context, 'unlock', also=http_calls.GONE)
 
-    def protects(self, context: ResourceContext) -> bool:
+    def protects(self, context: RunningResource) -> bool:
         return 'lock' in context.properties
 
-    def operate(
-        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    async def operate(
+        self,
+        context: ResourceCoroutineContext,
+        operation: str,
+        parameters: Mapping[str, Any],
     ) -> Result:
         calls, name = context.properties, operation
         if operation == CALL:
@@ -289,40 +301,45 @@ class HttpResource(ResourceHandler):
             raise ResourceFault(f'{context.resource_name} has no call for {name}')
         if context.attempt > 1:
             _check_repeatable(context, name, calls[name])
-        self._call(context, name, calls[name])
+        await self._call(context, name, calls[name])
         return self._awaited_statuses(context, calls[name].get('done'), Ready())
 
-    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+    async def poll(
+        self, context: ResourceCoroutineContext, operation: str, token: Any
+    ) -> Result:
         if operation == 'delete' and token.get('step') == _FOUND:
-            return self.delete(context)
-        state = self._state(context)
+            return await self.delete(context)
+        state = await self._state(context)
         if state is None:
             if operation == 'delete':
                 return None
             raise ResourceFault(f'{context.resource_name} no longer exists')
         if state[0] in token['done']:
-            return self._ready(context, operation, token)
+            return await self._ready(context, operation, token)
         _refuse_failed(context, state)
         return ResourceInProgress(token, context.properties['status']['interval'])
 
     # calls
 
-    def _call_optional(
-        self, context: ResourceContext, name: str, also: frozenset[int] = frozenset()
+    async def _call_optional(
+        self,
+        context: ResourceCoroutineContext,
+        name: str,
+        also: frozenset[int] = frozenset(),
     ) -> Result:
         """Make an optional call."""
         if name not in context.properties:
             return None
         if context.attempt > 1:
             _check_repeatable(context, name, context.properties[name])
-        called = self._call(context, name, also=also)
+        called = await self._call(context, name, also=also)
         if called.status in also:
             return None
         return self._poll_or_finish(context, name, Ready())
 
-    def _call(
+    async def _call(
         self,
-        context: ResourceContext,
+        context: ResourceCoroutineContext,
         name: str,
         call: Mapping[str, Any] | None = None,
         also: frozenset[int] = frozenset(),
@@ -333,7 +350,7 @@ class HttpResource(ResourceHandler):
         :param also: further expected statuses
         """
         call = context.properties[name] if call is None else call
-        called = self._exchange(context, call)
+        called = await self._exchange(context, call)
         expected = frozenset(call.get('expected_statuses', _SUCCESS))
         if called.status not in expected | also:
             raise ResourceFault(
@@ -342,10 +359,10 @@ class HttpResource(ResourceHandler):
             )
         return called
 
-    def _state(self, context: ResourceContext) -> list[Any] | None:
+    async def _state(self, context: ResourceCoroutineContext) -> list[Any] | None:
         """Return the status at the server, in a list; None: it does not exist."""
         status = context.properties['status']
-        called = self._exchange(context, {'method': 'GET', **status})
+        called = await self._exchange(context, {'method': 'GET', **status})
         if called.status in http_calls.GONE:
             return None
         if called.status not in _SUCCESS:
@@ -355,14 +372,14 @@ class HttpResource(ResourceHandler):
             )
         return [http_calls.value_at(called.content, status['path'])]
 
-    def _exchange(
-        self, context: ResourceContext, call: Mapping[str, Any]
+    async def _exchange(
+        self, context: ResourceCoroutineContext, call: Mapping[str, Any]
     ) -> CallResult:
         # Slow to import and not needed without HTTP.
-        from watcherlite.plugins import http_exchange
+        from watcherlite.plugins import http_client
 
         wanted = context.properties
-        request = http_exchange.HttpRequestMessage(
+        request = HttpRequestMessage(
             call['method'],
             http_calls.expand_id(call['url'], context.physical_id),
             http_parts.headers(
@@ -379,18 +396,18 @@ class HttpResource(ResourceHandler):
         left = context.remaining()
         settings = http_parts.settings(self.options, _GROUP, self.destinations)
         try:
-            answer = http_exchange.exchange(
+            answer = await http_client.exchange(
                 context,
                 request,
                 settings,
                 seconds if left is None else max(0.001, min(seconds, left)),
             )
-        except http_exchange.DestinationRefused as error:
+        except DestinationRefused as error:
             # It reveals nothing about the object.
             raise exceptions.StateUnknown(
                 f'{call["method"]} {_redact(context, call["url"])}: {error}'
             ) from None
-        except http_exchange.ExchangeFailed as error:
+        except ExchangeFailed as error:
             raise ResourceFault(
                 f'{call["method"]} {_redact(context, call["url"])}: {error}'
             ) from None
@@ -401,7 +418,7 @@ class HttpResource(ResourceHandler):
 
     # results
 
-    def _created(self, context: ResourceContext, content: Any, path: str) -> Result:
+    def _created(self, context: RunningResource, content: Any, path: str) -> Result:
         found = http_calls.value_at(content, path)
         if isinstance(found, bool) or not isinstance(found, str | int) or found == '':
             raise ResourceFault(
@@ -413,13 +430,13 @@ class HttpResource(ResourceHandler):
         ready = Ready(physical_id, attributes)
         return self._poll_or_finish(context, 'create', ready)
 
-    def _attributes(self, context: ResourceContext, content: Any) -> dict[str, Any]:
+    def _attributes(self, context: RunningResource, content: Any) -> dict[str, Any]:
         """Return the attributes; those missing in a response are unchanged."""
         known = dict(context.attributes)
         return known | http_calls.attributes(context.properties, content)
 
     def _poll_or_finish(
-        self, context: ResourceContext, name: str, ready: Ready
+        self, context: RunningResource, name: str, ready: Ready
     ) -> Result:
         """Return the result of a call, or that it has to be polled."""
         wanted = context.properties
@@ -431,7 +448,7 @@ class HttpResource(ResourceHandler):
         return self._awaited_statuses(context, done, ready)
 
     def _awaited_statuses(
-        self, context: ResourceContext, done: Any, ready: Ready
+        self, context: RunningResource, done: Any, ready: Ready
     ) -> Result:
         """Return that these values of the status have to be waited for, if any."""
         status = context.properties.get('status')
@@ -441,16 +458,18 @@ class HttpResource(ResourceHandler):
         token = {'done': done, 'attributes': attributes}
         return ResourceInProgress(token, status['interval'], ready.physical_id)
 
-    def _ready(self, context: ResourceContext, operation: str, token: Any) -> Ready:
+    async def _ready(
+        self, context: ResourceCoroutineContext, operation: str, token: Any
+    ) -> Ready:
         attributes = token['attributes']
         if operation in ('create', 'update') and 'read' in context.properties:
-            called = self._call(context, 'read')
+            called = await self._call(context, 'read')
             kept = self._attributes(context, called.content)
             attributes = {**(attributes or {}), **kept}
         return Ready(attributes=attributes)
 
 
-def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
+def _refuse_failed(context: RunningResource, state: list[Any]) -> None:
     """Raise if the server reports a failure."""
     if state[0] in context.properties['status']['failed']:
         raise ResourceFault(
@@ -458,12 +477,12 @@ def _refuse_failed(context: ResourceContext, state: list[Any]) -> None:
         )
 
 
-def _redact(context: ResourceContext, url: str) -> str:
+def _redact(context: RunningResource, url: str) -> str:
     return redact_url(http_calls.expand_id(url, context.physical_id))
 
 
 def _check_repeatable(
-    context: ResourceContext, name: str, call: Mapping[str, Any]
+    context: RunningResource, name: str, call: Mapping[str, Any]
 ) -> None:
     """Raise if a call that a lost worker may have made cannot be repeated."""
     repeatable = call['method'] in http_parts.IDEMPOTENT

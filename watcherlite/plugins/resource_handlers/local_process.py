@@ -1,5 +1,6 @@
 """A process on the machine of the worker."""
 
+import contextlib
 import datetime
 import fnmatch
 import json
@@ -8,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from oslo_config import cfg
@@ -25,7 +26,12 @@ from watcherlite.domain.resource_results import (
 )
 from watcherlite.plugins import base, options, paths
 from watcherlite.plugins.action_types import allow_list
-from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.base import (
+    ResourceContext,
+    ResourceCoroutineContext,
+    ResourceHandler,
+    RunningResource,
+)
 from watcherlite.plugins.resource_handlers import (
     file_access,
     health,
@@ -191,11 +197,11 @@ class LocalProcess(ResourceHandler):
         found = process_table.of_resource(context.resource_uuid)
         return self._started(context, found[0]) if found else None
 
-    def check(self, context: ResourceContext) -> Ready:
+    async def check(self, context: ResourceCoroutineContext) -> Ready:
         """Check that it runs and is healthy; a suspended one only runs."""
         process = self._running(context)
         if not context.data.get('suspended'):
-            wrong = self._problem(context)
+            wrong = await self._problem(context)
             if wrong:
                 raise ResourceFault(f'Process {process.pid} is unhealthy: {wrong}')
         return Ready()
@@ -252,11 +258,25 @@ class LocalProcess(ResourceHandler):
         """Enable its supervision."""
         return Ready(data={**context.data, 'locked': False})
 
-    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+    async def poll(
+        self, context: ResourceCoroutineContext, operation: str, token: Any
+    ) -> Result:
         """Check whether it is healthy, or has ended."""
         until = datetime.datetime.fromisoformat(token['until'])
         if token['step'] == 'health':
-            return self._await_health(context, token, until)
+            return await self._await_health(context, token, until)
+        return await _finish_in_thread(
+            lambda: self._await_end(context, operation, token, until)
+        )
+
+    def _await_end(
+        self,
+        context: RunningResource,
+        operation: str,
+        token: Any,
+        until: datetime.datetime,
+    ) -> Result:
+        """Return whether it has ended; if it is to run again, start it then."""
         waiting = self._ended(context, token, until)
         if waiting is None and operation in ('update', REBOOT):
             return self._start(context)
@@ -264,7 +284,7 @@ class LocalProcess(ResourceHandler):
 
     # starting
 
-    def _start(self, context: ResourceContext) -> Result:
+    def _start(self, context: RunningResource) -> Result:
         wanted = context.properties
         environment = {
             **self.options.environment,
@@ -286,7 +306,7 @@ class LocalProcess(ResourceHandler):
         return self._started(context, process)
 
     def _started(
-        self, context: ResourceContext, process: Process
+        self, context: RunningResource, process: Process
     ) -> ResourceInProgress:
         wanted = context.properties['health']
         return ResourceInProgress(
@@ -301,12 +321,12 @@ class LocalProcess(ResourceHandler):
             },
         )
 
-    def _await_health(
-        self, context: ResourceContext, token: Any, until: datetime.datetime
+    async def _await_health(
+        self, context: ResourceCoroutineContext, token: Any, until: datetime.datetime
     ) -> Result:
         """Return Ready once it is healthy; raise if it cannot become healthy."""
         process = self._running(context)
-        wrong = self._problem(context)
+        wrong = await self._problem(context)
         if wrong is None:
             return Ready(
                 attributes={
@@ -323,13 +343,13 @@ class LocalProcess(ResourceHandler):
             )
         return ResourceInProgress(token, wanted['interval'])
 
-    def _problem(self, context: ResourceContext) -> str | None:
+    async def _problem(self, context: ResourceCoroutineContext) -> str | None:
         wanted = context.properties['health']
-        return health.health_problem(
+        return await health.health_problem(
             context, wanted, self.options, _GROUP, self.destinations
         )
 
-    def _running(self, context: ResourceContext) -> Process:
+    def _running(self, context: RunningResource) -> Process:
         process = _find_process(context)
         if process is None:
             raise ResourceFault(
@@ -337,12 +357,12 @@ class LocalProcess(ResourceHandler):
             )
         return process
 
-    def _log(self, context: ResourceContext) -> str | None:
+    def _log(self, context: RunningResource) -> str | None:
         directory = self.options.log_directory
         name = context.physical_name.replace('/', '_')
         return os.path.join(directory, f'{name}.log') if directory else None
 
-    def _observe(self, context: ResourceContext) -> str:
+    def _observe(self, context: RunningResource) -> str:
         log = self._log(context)
         return f'; see {log}' if log else ''
 
@@ -372,7 +392,7 @@ class LocalProcess(ResourceHandler):
         return ResourceInProgress(token, min(_END_INTERVAL, grace))
 
     def _ended(
-        self, context: ResourceContext, token: Any, until: datetime.datetime
+        self, context: RunningResource, token: Any, until: datetime.datetime
     ) -> ResourceInProgress | None:
         mine = _own_processes(context, frozenset(token['sessions']))
         if not mine:
@@ -391,6 +411,21 @@ class LocalProcess(ResourceHandler):
             'until': _seconds_text(context, _KILL_PATIENCE),
         }
         return ResourceInProgress(killed, _END_INTERVAL)
+
+
+async def _finish_in_thread(call: Callable[[], Result]) -> Result:
+    """Return the result of a function that blocks, also after a signal.
+
+    What it has done must be recorded.
+    """
+    # Needed only by coroutines.
+    import asyncio
+
+    called = asyncio.ensure_future(asyncio.to_thread(call))
+    while not called.done():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.shield(called)
+    return called.result()
 
 
 def launch(
@@ -434,7 +469,7 @@ def _host(physical_id: str | None, data: Mapping[str, Any]) -> str | None:
     return data.get('host') or (named if colon else None)
 
 
-def _check_here(context: ResourceContext) -> None:
+def _check_here(context: RunningResource) -> None:
     """Raise unless the process runs on this machine."""
     host = _host(context.physical_id, context.data)
     if host and host != socket.gethostname():
@@ -444,7 +479,7 @@ def _check_here(context: ResourceContext) -> None:
         )
 
 
-def _find_process(context: ResourceContext) -> Process | None:
+def _find_process(context: RunningResource) -> Process | None:
     """Return the process of the resource; None: it is not running."""
     _check_here(context)
     data = context.data
@@ -455,7 +490,7 @@ def _find_process(context: ResourceContext) -> Process | None:
 
 
 def _own_processes(
-    context: ResourceContext, sessions: frozenset[int] = frozenset()
+    context: RunningResource, sessions: frozenset[int] = frozenset()
 ) -> list[Process]:
     """Return all running processes of the resource.
 
@@ -479,7 +514,7 @@ def _own_processes(
 
 
 def _signal_all(
-    context: ResourceContext, processes: Sequence[Process], number: signal.Signals
+    context: RunningResource, processes: Sequence[Process], number: signal.Signals
 ) -> None:
     context.fence()
     try:
@@ -492,5 +527,5 @@ def _signal_all(
         ) from None
 
 
-def _seconds_text(context: ResourceContext, seconds: float) -> str:
+def _seconds_text(context: RunningResource, seconds: float) -> str:
     return (context.now() + datetime.timedelta(seconds=seconds)).isoformat()

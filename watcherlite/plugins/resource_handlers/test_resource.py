@@ -14,7 +14,7 @@ from watcherlite.domain.resource_results import (
     ResourceInProgress,
     Result,
 )
-from watcherlite.plugins.base import ResourceContext, ResourceHandler
+from watcherlite.plugins.base import ResourceContext, ResourceHandler, unsupported_check
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 #: A negative wait: it never ends.
@@ -136,7 +136,7 @@ class TestResource(ResourceHandler):
         broken = context.data.get(_BROKEN)
         if broken is not None:
             raise ResourceFault(f'{context.resource_name} is broken: {broken}')
-        return super().check(context)
+        return unsupported_check(context)
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]

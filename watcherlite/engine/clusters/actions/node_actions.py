@@ -6,7 +6,7 @@ creates instances that can execute, see `engine.action_types`.
 
 import abc
 import dataclasses
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -30,17 +30,12 @@ from watcherlite.engine.clusters.node_record import INCOMPLETE_UPDATE, may_exist
 from watcherlite.engine.clusters.profile_types import operation_parameters
 from watcherlite.engine.clusters.projection.transitions import COUNTED, UNCHANGED
 from watcherlite.engine.clusters.requests.unique_names import check_rename
-from watcherlite.execution.coroutines.steps import enter_pool_of, steps_of_core
-from watcherlite.plugins.base import ActionContext, Awaited, DerivedResult
+from watcherlite.execution.coroutines.steps import steps_of_core
+from watcherlite.plugins.base import ActionContext, DerivedResult
 from watcherlite.states import action as action_states
 from watcherlite.states import cluster as states
 
 GONE = 'The node is not there any more'
-
-
-async def _settle(outcome: Awaited[Outcome]) -> Outcome:
-    """Return the outcome of a function, or of steps."""
-    return await outcome if isinstance(outcome, Coroutine) else outcome
 
 
 class NodeAction(ClusteringAction, abc.ABC):
@@ -88,8 +83,7 @@ class NodeAction(ClusteringAction, abc.ABC):
         lock = target.blocking_lock() if self.obeys_locks else None
         if lock is not None:
             return self.blocked(target, lock)
-        await enter_pool_of(target.handler)
-        return await _settle(self.start(target))
+        return await self.start(target)
 
     @steps_of_core
     async def poll(self, context: ActionContext, token: Any) -> Outcome:
@@ -97,9 +91,8 @@ class NodeAction(ClusteringAction, abc.ABC):
         target = NodeTarget.load(self.parts, context)
         if target is None:
             return self.target_deleted()
-        await enter_pool_of(target.handler)
         try:
-            return await _settle(self.advance(target, token))
+            return await self.advance(target, token)
         except exceptions.StateUnknown:
             there = affinity.await_host(
                 self.parts.store,
@@ -117,8 +110,7 @@ class NodeAction(ClusteringAction, abc.ABC):
     async def cancel(self, context: ActionContext, token: Any) -> None:
         target = NodeTarget.load(self.parts, context)
         if target is not None:
-            await enter_pool_of(target.handler)
-            self.steps(target).cancel(token)
+            await self.steps(target).cancel(token)
 
     def target_deleted(self) -> Outcome:
         """Return the outcome for a deleted node."""
@@ -129,12 +121,12 @@ class NodeAction(ClusteringAction, abc.ABC):
         return rejected(f'{lock}.')
 
     @abc.abstractmethod
-    def start(self, target: NodeTarget) -> Awaited[Outcome]:
-        """Start the action on a node; a function, or steps of the core."""
+    async def start(self, target: NodeTarget) -> Outcome:
+        """Start the action on a node."""
 
-    def advance(self, target: NodeTarget, token: Any) -> Awaited[Outcome]:
+    async def advance(self, target: NodeTarget, token: Any) -> Outcome:
         """Continue the action on a node."""
-        return self.steps(target).advance(token)
+        return await self.steps(target).advance(token)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
         """Return the steps of the action."""
@@ -155,7 +147,7 @@ class NodeCreate(NodeAction):
         """Return whether a created resource can be found again."""
         return not self.is_unsafe(target)
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         """Count the node in the size of its cluster, and create its resource."""
         if target.exists:
             # A worker of another host could not poll the operation.
@@ -163,7 +155,7 @@ class NodeCreate(NodeAction):
         refusal = _count(target, +1)
         if refusal is not None:
             return failed(refusal)
-        return self.steps(target).run(node_steps.CREATE)
+        return await self.steps(target).run(node_steps.CREATE)
 
 
 class NodeDelete(NodeAction):
@@ -176,7 +168,7 @@ class NodeDelete(NodeAction):
     def target_deleted(self) -> Outcome:
         return Done({})
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         """Remove the node from the size of its cluster, and delete it after its grace.
 
         A lifecycle hook is called after the grace period.
@@ -195,9 +187,10 @@ class NodeDelete(NodeAction):
                 return Derived((hook,))
             if grace > 0:
                 return steps.pause(float(grace), node_steps.DELETE)
-        return _without_trace(steps.run(node_steps.DELETE))
+        return _without_trace(await steps.run(node_steps.DELETE))
 
-    def complete(
+    @steps_of_core
+    async def complete(
         self, context: ActionContext, results: Sequence[DerivedResult]
     ) -> Outcome:
         target = NodeTarget.load(self.parts, context)
@@ -207,7 +200,7 @@ class NodeDelete(NodeAction):
             if result.status != action_states.SUCCEEDED:
                 why = result.status_message or result.status
                 return rejected(f'The node stays, because of its hook: {why}')
-        return _without_trace(self.steps(target).run(node_steps.DELETE))
+        return _without_trace(await self.steps(target).run(node_steps.DELETE))
 
     def overdue(
         self, context: ActionContext, results: Sequence[DerivedResult]
@@ -215,8 +208,8 @@ class NodeDelete(NodeAction):
         """Keep the node: its lifecycle hook was not completed in time."""
         return rejected('The node stays: its timeout expired before the hook completed')
 
-    def advance(self, target: NodeTarget, token: Any) -> Outcome:
-        return _without_trace(self.steps(target).advance(token))
+    async def advance(self, target: NodeTarget, token: Any) -> Outcome:
+        return _without_trace(await self.steps(target).advance(token))
 
 
 def _without_trace(outcome: Outcome) -> Outcome:
@@ -235,7 +228,7 @@ class NodeUpdate(NodeAction):
             not target.handler.idempotent
         )
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         """Update the row, and the resource if the profile requires it."""
         try:
             target.retry(lambda: _check_name(target))
@@ -247,9 +240,9 @@ class NodeUpdate(NodeAction):
         lock = target.blocking_lock()
         if lock is not None:
             return self.blocked(target, lock)
-        return self._update_resource(target, profile)
+        return await self._update_resource(target, profile)
 
-    def _update_resource(self, target: NodeTarget, profile: Profile) -> Outcome:
+    async def _update_resource(self, target: NodeTarget, profile: Profile) -> Outcome:
         """Update the resource to a profile, or replace it."""
         if profile.handler != target.node.handler:
             return rejected(
@@ -259,7 +252,7 @@ class NodeUpdate(NodeAction):
         if not target.exists and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update deleted the resource and could not recreate it.
             old = [node_steps.DELETE] if may_exist(target.node) else []
-            return self.steps(target).run(*old, node_steps.CREATE)
+            return await self.steps(target).run(*old, node_steps.CREATE)
         if not target.exists:
             return rejected(
                 f'Node {target.node.name} has no resource to update: it was never '
@@ -278,8 +271,8 @@ class NodeUpdate(NodeAction):
             fields = {**updated, **_own_values(target), UNCHANGED: True}
             return Done({action_types.NODE: fields})
         if decided == UPDATE:
-            return self.steps(target).run(node_steps.UPDATE)
-        return self.steps(target).run(node_steps.DELETE, node_steps.CREATE)
+            return await self.steps(target).run(node_steps.UPDATE)
+        return await self.steps(target).run(node_steps.DELETE, node_steps.CREATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
         return NodeSteps(
@@ -293,7 +286,7 @@ class NodeJoin(NodeAction):
     kind = action_types.DEFINITIONS[action_types.NODE_JOIN]
     idempotent = True
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         uuid = target.action.inputs['cluster_id']
         cluster = target.retry(lambda: self.parts.cluster(uuid))
         if target.node.cluster_id not in (None, cluster.id):
@@ -310,7 +303,7 @@ class NodeLeave(NodeAction):
     def target_deleted(self) -> Outcome:
         return Done({})
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         return Done({})
 
 
@@ -338,8 +331,7 @@ class NodeCheck(NodeAction):
     async def cancel(self, context: ActionContext, token: Any) -> None:
         target = NodeTarget.load(self.parts, context)
         if target is not None:
-            await enter_pool_of(target.handler)
-            self._checking(target).cancel(token)
+            await self._checking(target).cancel(token)
 
     def _checking(self, target: NodeTarget) -> NodeCheckRun:
         return NodeCheckRun(target, target.action.inputs.get('detection'))
@@ -361,7 +353,7 @@ class NodeRecover(NodeAction):
         recreates = _recovery(target)['operation'] == action_types.RECREATE
         return not recreates and not target.handler.idempotent
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         """Check the node first if requested, and recover it."""
         operation = _recovery(target)['operation']
         looks = [node_steps.LOOK] if target.action.inputs.get('check') else []
@@ -373,13 +365,13 @@ class NodeRecover(NodeAction):
             return rejected(str(error))
         if operation == action_types.RECREATE:
             old = [node_steps.DELETE] if may_exist(target.node) else []
-            return steps.run(*looks, *old, node_steps.CREATE)
+            return await steps.run(*looks, *old, node_steps.CREATE)
         if operation.lower() not in target.handler.operations:
             return rejected(
                 f'{operation} is not supported by the profile type '
                 f'{target.profile.type}; {action_types.RECREATE} is, by all of them'
             )
-        return steps.run(*looks, node_steps.OPERATE)
+        return await steps.run(*looks, node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
         wanted = _recovery(target)
@@ -408,7 +400,7 @@ class NodeOperation(NodeAction):
         """Return whether the operation may have started."""
         return not target.handler.idempotent
 
-    def start(self, target: NodeTarget) -> Outcome:
+    async def start(self, target: NodeTarget) -> Outcome:
         if not target.exists:
             return rejected(
                 f'Node {target.node.name} has no resource for an operation: it was '
@@ -418,7 +410,7 @@ class NodeOperation(NodeAction):
             steps = self.steps(target)
         except exceptions.Invalid as error:
             return rejected(str(error))
-        return steps.run(node_steps.OPERATE)
+        return await steps.run(node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
         inputs = target.action.inputs

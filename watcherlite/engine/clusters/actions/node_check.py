@@ -3,7 +3,7 @@
 import dataclasses
 import datetime
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -15,8 +15,9 @@ from watcherlite.engine.clusters.actions.node_context import binding_values
 from watcherlite.engine.clusters.actions.node_steps import NodeTarget
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
+from watcherlite.engine.stacks.handler_calls import call_handler
+from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.execution.coroutines.steps import OnLoop
-from watcherlite.plugins.base import ResourceHandler
 from watcherlite.plugins.http_messages import (
     DestinationRefused,
     ExchangeFailed,
@@ -65,18 +66,16 @@ class NodeCheckRun:
         progress = _CheckProgress.from_token(token)
         if 'handler' not in token:
             return await self._run_mode(progress)
-        return await self._call_handler(
-            progress,
-            lambda handler: handler.poll(
-                self._target.handler_context(), self._operation, token['handler']
-            ),
-        )
+        context = self._target.handler_context()
+        polled = self._operation, token['handler']
+        return await self._call_handler(progress, context, 'poll', *polled)
 
-    def cancel(self, token: Mapping[str, Any]) -> None:
+    async def cancel(self, token: Mapping[str, Any]) -> None:
         """Cancel the operation of the handler."""
         if 'handler' in token:
             context = self._target.handler_context()
-            self._target.handler.cancel(context, self._operation, token['handler'])
+            polled = self._operation, token['handler']
+            await call_handler(self._target.handler, 'cancel', context, *polled)
 
     @property
     def _operation(self) -> str:
@@ -89,18 +88,18 @@ class NodeCheckRun:
             return self._conclude(progress)
         if self._modes[progress.at]['type'] == action_types.NODE_STATUS_POLL_URL:
             return await self._run_url_mode(progress)
-        return await self._call_handler(
-            progress,
-            lambda handler: getattr(handler, self._operation)(
-                self._target.handler_context(begins=True)
-            ),
-        )
+        context = self._target.handler_context(begins=True)
+        return await self._call_handler(progress, context, self._operation)
 
     async def _call_handler(
-        self, progress: '_CheckProgress', ask: Callable[[ResourceHandler], Any]
+        self,
+        progress: '_CheckProgress',
+        context: HandlerContext,
+        hook: str,
+        *arguments: Any,
     ) -> Outcome:
         try:
-            result = ask(self._target.handler)
+            result = await call_handler(self._target.handler, hook, context, *arguments)
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
         except exceptions.StateUnknown as error:

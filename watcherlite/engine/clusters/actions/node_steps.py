@@ -24,6 +24,7 @@ from watcherlite.engine.clusters.node_record import HANDLER_DATA, PREVIOUS_STATU
 from watcherlite.engine.clusters.profile_types import STACK
 from watcherlite.engine.clusters.projection.transitions import PAUSE, UNCHANGED
 from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.engine.stacks.handler_calls import call_handler
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ResourceHandler
@@ -196,16 +197,16 @@ class NodeSteps:
     delete_timeout: float | None = None
     force: bool = False
 
-    def run(self, *steps: str) -> Outcome:
+    async def run(self, *steps: str) -> Outcome:
         """Start the first of these steps."""
-        return self._start(steps[0], steps[1:])
+        return await self._start(steps[0], steps[1:])
 
     def pause(self, seconds: float, *steps: str) -> Outcome:
         """Start the first of these steps after a pause."""
         until = self._deadline_in(seconds)
         return self._in_progress(PAUSE, steps, seconds, until=until)
 
-    def advance(self, token: Mapping[str, Any]) -> Outcome:
+    async def advance(self, token: Mapping[str, Any]) -> Outcome:
         """Poll the current step, or start the next one."""
         step, left = token['step'], tuple(token['left'])
         until = token.get('until')
@@ -213,21 +214,21 @@ class NodeSteps:
         over = rest is not None and rest <= 0
         if step == PAUSE:
             if rest is None or over:
-                return self._start(left[0], left[1:])
+                return await self._start(left[0], left[1:])
             return InProgress(token, rest)
         if 'handler' not in token:
             if token['attempt'] != self.target.action.attempt:
                 self.target = dataclasses.replace(self.target, lost=True)
                 if self._is_unsafe(step):
                     return failed(UNKNOWN)
-            return self._start(step, left)
+            return await self._start(step, left)
         context = self._handler_context(step)
         if over:
-            self.cancel(token)
+            await self.cancel(token)
             return self._expire(left)
         try:
-            result = self.target.handler.poll(
-                context, self._hook(step), token['handler']
+            result = await call_handler(
+                self.target.handler, 'poll', context, self._hook(step), token['handler']
             )
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
@@ -235,12 +236,16 @@ class NodeSteps:
             return self._handle_error(step, left, error)
         return self._apply_result(step, left, context, result, until)
 
-    def cancel(self, token: Mapping[str, Any]) -> None:
+    async def cancel(self, token: Mapping[str, Any]) -> None:
         """Cancel the operation of the handler."""
         if 'handler' in token:
             step = token['step']
-            self.target.handler.cancel(
-                self._handler_context(step), self._hook(step), token['handler']
+            await call_handler(
+                self.target.handler,
+                'cancel',
+                self._handler_context(step),
+                self._hook(step),
+                token['handler'],
             )
 
     # one step
@@ -262,7 +267,7 @@ class NodeSteps:
             return False
         return step != CREATE or not self.target.handler.supports('find')
 
-    def _start(self, step: str, left: Sequence[str]) -> Outcome:
+    async def _start(self, step: str, left: Sequence[str]) -> Outcome:
         target = self.target
         if step == LOOK and not target.handler.supports('check'):
             return (
@@ -275,23 +280,26 @@ class NodeSteps:
         if step == DELETE and self.delete_timeout is not None:
             until = self._deadline_in(self.delete_timeout)
         try:
-            result = self._call(step, context)
+            result = await self._call(step, context)
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
         except Exception as error:
             return self._handle_error(step, left, error)
         return self._apply_result(step, left, context, result, until)
 
-    def _call(self, step: str, context: HandlerContext) -> Result:
+    async def _call(self, step: str, context: HandlerContext) -> Result:
         handler = self.target.handler
         if step == OPERATE:
-            return handler.operate(context, *self.operation)
+            operated: Result = await call_handler(
+                handler, 'operate', context, *self.operation
+            )
+            return operated
         if step == CREATE and self.target.lost:
             # The lost worker may have created the resource.
-            found = handler.find(context)
+            found: Result = await call_handler(handler, 'find', context)
             if found is not None:
                 return found
-        result: Result = getattr(handler, self._hook(step))(context)
+        result: Result = await call_handler(handler, self._hook(step), context)
         return result
 
     def _apply_result(

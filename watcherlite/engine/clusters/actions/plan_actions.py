@@ -5,8 +5,7 @@ action derives an action in the lane of the engine, see `derived_operations`.
 """
 
 import functools
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 from watcherlite import exceptions
@@ -19,7 +18,7 @@ from watcherlite.engine.clusters.services import ClusterServices
 from watcherlite.engine.derived_operations import OPERATION, OperationAction
 from watcherlite.execution.coroutines.steps import steps_of_core
 from watcherlite.execution.retries import retry_while_unavailable
-from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
+from watcherlite.plugins.base import ActionContext, ActionType, Awaited, DerivedResult
 
 T = TypeVar('T')
 
@@ -57,13 +56,13 @@ def in_plans(kind: type[Any]) -> Callable[..., ActionType]:
 
         @steps_of_core
         async def execute(self, context: ActionContext) -> Any:
-            returned = self._performer(context).execute(context)
-            return await returned if inspect.isawaitable(returned) else returned
+            return await _settle(self._performer(context).execute(context))
 
-        def complete(
+        @steps_of_core
+        async def complete(
             self, context: ActionContext, results: Sequence[DerivedResult]
         ) -> Any:
-            return self._performer(context).complete(context, results)
+            return await _settle(self._performer(context).complete(context, results))
 
         def overdue(
             self, context: ActionContext, results: Sequence[DerivedResult]
@@ -73,6 +72,11 @@ def in_plans(kind: type[Any]) -> Callable[..., ActionType]:
     Planned.__name__ = Planned.__qualname__ = kind.__name__
     Planned.__module__ = kind.__module__
     return Planned
+
+
+async def _settle(returned: Awaited[T]) -> T:
+    """Return what a function has returned, or the result of steps."""
+    return await returned if isinstance(returned, Coroutine) else returned
 
 
 class _PlanAction(OperationAction):

@@ -8,7 +8,7 @@ resource follows, see `projection`.
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -41,9 +41,10 @@ from watcherlite.engine.stacks.actions.nested_stack_operation import (
     NestedStackOperation,
 )
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
+from watcherlite.engine.stacks.handler_calls import call_handler
 from watcherlite.engine.stacks.resource_context import HandlerContext
 from watcherlite.engine.stacks.services import StackServices
-from watcherlite.execution.coroutines.steps import enter_pool_of, steps_of_core
+from watcherlite.execution.coroutines.steps import steps_of_core
 from watcherlite.plugins import base
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
@@ -121,17 +122,16 @@ class ResourceAction(base.ActionType):
         elsewhere = affinity.forward(services.store, context, services.hosts, host)
         if elsewhere is not None:
             return elsewhere
-        await enter_pool_of(work.handler)
         if inputs.do == CONVERGE:
-            return self._converge(work)
+            return await self._converge(work)
         if inputs.do in _OPTIONAL and work.external_id is not None:
             # An external resource is only checked.
             return Done({REASON: EXTERNAL, 'protected': False})
         if inputs.do == states.DELETE and work.row.protected:
-            _unprotect(work)
+            await _unprotect(work)
         if inputs.do == states.DELETE and not work.is_to_be_deleted:
             return Done({REASON: 'It is left where it is'})
-        return self._operate(work, inputs.do.lower(), work.context())
+        return await self._operate(work, inputs.do.lower(), work.context())
 
     @steps_of_core
     async def poll(self, context: base.ActionContext, token: Any) -> Outcome:
@@ -141,9 +141,8 @@ class ResourceAction(base.ActionType):
             return Done({})
         if isinstance(work.handler, base.NestedHandler):
             return NestedStackOperation(work).resume(token)
-        await enter_pool_of(work.handler)
         try:
-            return self._resume(work, token)
+            return await self._resume(work, token)
         except exceptions.StateUnknown:
             physical_id = token.get('physical_id') or work.row.physical_id
             there = affinity.await_host(
@@ -158,7 +157,7 @@ class ResourceAction(base.ActionType):
                 raise
             return there
 
-    def _resume(self, work: ResourceOperation, token: Any) -> Outcome:
+    async def _resume(self, work: ResourceOperation, token: Any) -> Outcome:
         context, inputs = work.action, work.inputs
         handler_context = _context_for(work, token)
         if 'operation' not in token:
@@ -166,21 +165,17 @@ class ResourceAction(base.ActionType):
             if lost and not work.handler.idempotent:
                 return Failed(UNKNOWN, outputs={REASON: UNKNOWN})
             if work.row.under_mark is not None and not token.get('marked', True):
-                return self._decide_again(work, token)
-            return self._operate(work, token['action'].lower(), handler_context)
+                return await self._decide_again(work, token)
+            return await self._operate(work, token['action'].lower(), handler_context)
         if _is_obsolete_signal(work):
-            _cancel(work, handler_context, token)
+            await _cancel(work, handler_context, token)
             return outcomes.Cancelled(DELETED)
         if inputs.deadline is not None and context.now() >= inputs.deadline:
-            _cancel(work, handler_context, token)
+            await _cancel(work, handler_context, token)
             return outcomes.TimedOut('Timed out')
-        hook = _hook(work, token['operation'])
-        return self._call(
-            work,
-            token['operation'],
-            handler_context,
-            lambda: work.handler.poll(handler_context, hook, token['handler']),
-        )
+        operation = token['operation']
+        polled = _hook(work, operation), token['handler']
+        return await self._call(work, operation, handler_context, 'poll', *polled)
 
     def complete(self, context: base.ActionContext, results: Any) -> Outcome:
         work = self._load(context)
@@ -201,8 +196,7 @@ class ResourceAction(base.ActionType):
             return
         work = self._load(context)
         if work is not None:
-            await enter_pool_of(work.handler)
-            _cancel(work, _context_for(work, token), token)
+            await _cancel(work, _context_for(work, token), token)
 
     def _load(self, context: base.ActionContext) -> ResourceOperation | None:
         """Return the operation of an action; None: its resource does not exist."""
@@ -211,26 +205,26 @@ class ResourceAction(base.ActionType):
 
     # operations
 
-    def _converge(self, work: ResourceOperation) -> Outcome:
+    async def _converge(self, work: ResourceOperation) -> Outcome:
         """Decide how the resource converges, and start that."""
         convergence = Convergence(work)
         properties = convergence.target_properties()
         new = is_new(work.row)
         if new and work.external_id is None:
-            return self._start_creation(work, convergence.outputs(properties))
+            return await self._start_creation(work, convergence.outputs(properties))
         if convergence.restore(properties) is not None:
             return Done({UNCHANGED: RESTORED, **convergence.outputs(properties)})
         decided = ADOPT if new else convergence.decide(properties)
         if decided in (KEEP, UPDATE) and not work.row.exists:
             # Its creation has failed: there is nothing to change.
-            return self._start_creation(work, convergence.outputs(properties))
+            return await self._start_creation(work, convergence.outputs(properties))
         if decided == KEEP:
             healed = work.row.base.failed
             return Done({UNCHANGED: True, HEALED: healed, **convergence.outputs()})
         if decided == REPLACE:
             work = convergence.supersede(properties)
             if work.external_id is None:
-                return self._create(work, work.context(properties))
+                return await self._create(work, work.context(properties))
             decided = ADOPT
         token = {
             'action': ADOPT if decided == ADOPT else states.UPDATE,
@@ -240,7 +234,7 @@ class ResourceAction(base.ActionType):
         }
         return InProgress(token, delay=0.0)
 
-    def _decide_again(
+    async def _decide_again(
         self, work: ResourceOperation, token: Mapping[str, Any]
     ) -> Outcome:
         """Decide again: the resource was marked after the decision to update it."""
@@ -248,11 +242,11 @@ class ResourceAction(base.ActionType):
         convergence = Convergence(dataclasses.replace(work, row=marked))
         if work.external_id is None and convergence.decide(token['wanted']) == REPLACE:
             work = convergence.supersede(token['wanted'])
-            return self._create(work, work.context(token['wanted']))
+            return await self._create(work, work.context(token['wanted']))
         handler_context = work.context(token['wanted'])
-        return self._operate(work, token['action'].lower(), handler_context)
+        return await self._operate(work, token['action'].lower(), handler_context)
 
-    def _start_creation(
+    async def _start_creation(
         self, work: ResourceOperation, outputs: Mapping[str, Any]
     ) -> Outcome:
         """Create the resource once its definition is durable in the row.
@@ -268,9 +262,9 @@ class ResourceAction(base.ActionType):
             'again': work.row.may_exist,
         }
         work.action.save_token(token)
-        return self._create(work, _context_for(work, token), token['again'])
+        return await self._create(work, _context_for(work, token), token['again'])
 
-    def _create(
+    async def _create(
         self,
         work: ResourceOperation,
         handler_context: HandlerContext,
@@ -283,37 +277,37 @@ class ResourceAction(base.ActionType):
         result: Result = None
         if again or work.action.attempt > 1:
             # The lost worker may have created it: do not create it twice.
-            result = work.handler.find(handler_context)
+            result = await call_handler(work.handler, 'find', handler_context)
         if result is None:
-            result = work.handler.create(handler_context)
+            result = await call_handler(work.handler, 'create', handler_context)
         return self._outcome(work, 'create', handler_context, result)
 
-    def _operate(
+    async def _operate(
         self, work: ResourceOperation, operation: str, handler_context: HandlerContext
     ) -> Outcome:
         """Call the hook of the handler for an operation."""
         handler: base.ResourceHandler = work.handler
         if work.inputs.do == SIGNAL:
-            result = handler.signal(handler_context, work.inputs.details or {})
+            details = work.inputs.details or {}
+            result = await call_handler(handler, 'signal', handler_context, details)
             if isinstance(result, PassOn):
                 return work.derive_signal(result)
             return self._outcome(work, operation, handler_context, result)
         if operation == 'adopt':
             handler_context = work.adoption_context()
         name = _hook(work, operation)
-        if name == 'check' and work.external_id is not None:
+        external = name == 'check' and work.external_id is not None
+        if external and handler.supports('check_external'):
             name = 'check_external'
-        hook = getattr(handler, name)
-        return self._call(
-            work, operation, handler_context, lambda: hook(handler_context)
-        )
+        return await self._call(work, operation, handler_context, name)
 
-    def _call(
+    async def _call(
         self,
         work: ResourceOperation,
         operation: str,
         handler_context: HandlerContext,
-        call: Callable[[], Result],
+        hook: str,
+        *arguments: Any,
     ) -> Outcome:
         """Return the outcome of a call of the handler.
 
@@ -321,7 +315,7 @@ class ResourceAction(base.ActionType):
         operation on its stack.
         """
         try:
-            result = call()
+            result = await call_handler(work.handler, hook, handler_context, *arguments)
         except (exceptions.Cancelled, exceptions.TimedOut):
             raise
         except exceptions.StateUnknown as error:
@@ -396,21 +390,20 @@ def _context_for(work: ResourceOperation, token: Mapping[str, Any]) -> HandlerCo
     return work.context(token.get('wanted', token.get('properties')))
 
 
-def _cancel(
+async def _cancel(
     work: ResourceOperation, handler_context: HandlerContext, token: Mapping[str, Any]
 ) -> None:
-    work.handler.cancel(
-        handler_context, _hook(work, token['operation']), token['handler']
-    )
+    polled = _hook(work, token['operation']), token['handler']
+    await call_handler(work.handler, 'cancel', handler_context, *polled)
 
 
-def _unprotect(work: ResourceOperation) -> None:
+async def _unprotect(work: ResourceOperation) -> None:
     """Unlock a resource before it is deleted.
 
     Its lock is left over from a failed lock or unlock of the stack.
     """
     try:
-        work.handler.unlock(work.context())
+        await call_handler(work.handler, 'unlock', work.context())
     except Exception as error:
         LOG.warning(
             'Resource %s of stack %s could not be unlocked before it is deleted: %s',
