@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Container, Sequence
 from typing import Any, Protocol
 
+from watcherlite.execution.service_slots import ServiceSlots, SlotRequest
 from watcherlite.execution.services import ExecutionSettings
 
 LOG = logging.getLogger(__name__)
@@ -223,15 +224,18 @@ class WidePool:
 
     The next job is the first that waits and is within the limits of its keys.
 
+    :param slots: limits the calls of services, also by coroutines
     :param start: starts a thread that calls a function
     """
 
     def __init__(
         self,
         settings: ExecutionSettings,
+        slots: ServiceSlots,
         start: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         self._settings = settings
+        self._slots = slots
         self._start = start or _start_thread
         self._lock = threading.Lock()
         self._waiting: collections.deque[tuple[Job, Sequence[Key]]] = (
@@ -241,6 +245,8 @@ class WidePool:
         self._running: dict[Job, Sequence[Key]] = {}
         self._detached: set[Job] = set()
         self._used: collections.Counter[Key] = collections.Counter()
+        #: service -> the number of requests for a slot that wait
+        self._requests: collections.Counter[str] = collections.Counter()
         self._stopped = False
 
     def submit(self, job: Job, keys: Sequence[Key]) -> None:
@@ -262,8 +268,10 @@ class WidePool:
         with self._lock:
             if job is None or job not in self._running:
                 return
-            self._release(job)
+            services = self._release(job)
             self._detached.add(job)
+        self._release_slots(services)
+        with self._lock:
             started = self._take()
         self._start_threads(started)
 
@@ -294,21 +302,33 @@ class WidePool:
                 LOG.exception('A job of the core failed')
             with self._lock:
                 counted = job in self._running
-                if counted:
-                    self._release(job)
+                services = self._release(job) if counted else []
                 self._detached.discard(job)
+            self._release_slots(services)
+            with self._lock:
                 following = self._take(1) if counted else []
             job = following[0] if following else None
 
-    def _take(self, most: int | None = None) -> list[Job]:
-        """Mark the jobs that may start now as running, and return them."""
+    def _take(self, most: int | None = None, granted: str | None = None) -> list[Job]:
+        """Mark the jobs that may start now as running, and return them.
+
+        :param granted: only a job that calls this service, for which there is a slot
+        """
         taken: list[Job] = []
         left: list[tuple[Job, Sequence[Key]]] = []
+        blocked: collections.Counter[str] = collections.Counter()
         while self._waiting and len(taken) != most:
             if len(self._running) >= self._settings.max_probes:
                 break
             job, keys = self._waiting.popleft()
-            if all(self._used[key] < self._limit(key) for key in keys):
+            service = _service_of(keys)
+            may_start = all(self._has_share(key) for key in keys)
+            if granted is not None:
+                may_start = may_start and service == granted
+            elif may_start and service is not None:
+                blocked[service] += 1
+                may_start = self._take_slot(service, blocked[service])
+            if may_start:
                 self._running[job] = keys
                 self._used.update(keys)
                 taken.append(job)
@@ -317,18 +337,51 @@ class WidePool:
         self._waiting.extendleft(reversed(left))
         return taken
 
-    def _limit(self, key: Key) -> int:
-        if key[0] == CLUSTER:
-            return self._settings.max_probes_per_cluster
-        if key[0] == SERVICE:
-            return self._settings.max_per_service
-        return self._settings.max_probes_per_project
+    def _take_slot(self, service: str, jobs: int) -> bool:
+        """Take a slot of a service, or request it, for the last of these jobs."""
+        if jobs <= self._requests[service]:
+            return False
+        request = SlotRequest(functools.partial(self._use_slot, service))
+        if self._slots.take(service, request):
+            return True
+        self._requests[service] += 1
+        return False
 
-    def _release(self, job: Job) -> None:
+    def _use_slot(self, service: str) -> bool:
+        """Start a job with a slot that was requested; return whether there is one."""
+        with self._lock:
+            self._requests[service] -= 1
+            started = self._take(1, service)
+        self._start_threads(started)
+        return bool(started)
+
+    def _has_share(self, key: Key) -> bool:
+        """Return whether a cluster or project may have another job."""
+        if key[0] == SERVICE:
+            # See `_take_slot`.
+            return True
+        limit = self._settings.max_probes_per_project
+        if key[0] == CLUSTER:
+            limit = self._settings.max_probes_per_cluster
+        return self._used[key] < limit
+
+    def _release(self, job: Job) -> list[str]:
+        """End a job; return the services whose slots are to be released."""
         self._used.subtract(keys := self._running.pop(job))
         for key in keys:
             if not self._used[key]:
                 del self._used[key]
+        service = _service_of(keys)
+        return [] if service is None else [service]
+
+    def _release_slots(self, services: Sequence[str]) -> None:
+        # Without the lock: the slot may be granted to this pool.
+        for service in services:
+            self._slots.release(service)
+
+
+def _service_of(keys: Sequence[Key]) -> str | None:
+    return next((name for kind, name in keys if kind == SERVICE), None)
 
 
 def _start_thread(run: Callable[[], None]) -> None:
@@ -337,6 +390,8 @@ def _start_thread(run: Callable[[], None]) -> None:
 
 class Loop(Protocol):
     """The event loop of a worker; see `event_loop.EventLoop`."""
+
+    slots: ServiceSlots
 
     def run(
         self,
@@ -378,7 +433,7 @@ class Pools:
         self, settings: ExecutionSettings, commit_queue: Flushable, loop: Loop
     ) -> None:
         self.actions = Pool(settings.max_parallel, commit_queue)
-        self.wide = WidePool(settings)
+        self.wide = WidePool(settings, loop.slots)
         self.loop = loop
 
     def is_running(self, job: Job | None) -> bool:

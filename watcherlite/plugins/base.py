@@ -203,8 +203,8 @@ class CoroutineContext(RunningAction, Protocol):
     def service(self, name: str) -> AbstractAsyncContextManager[None]:
         """Hold one of the `max_per_service` slots of a service in an `async with`.
 
-        Calls of all coroutines of the worker share them. Call it around each request,
-        not around pauses.
+        All coroutines of the worker share them, and functions of blocking plugins with
+        this `service`. Call it around each request, not around pauses.
 
         :param name: host and port, or the name in a catalog: `compute`
         """

@@ -358,6 +358,32 @@ class BlockingTest(CoroutinesCase):
         gate.open()
         self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
 
+    def test_coroutines_and_functions_share_the_limit_of_a_service(self) -> None:
+        gate = self.create_gate()
+
+        async def execute(context: Any) -> Any:
+            async with context.service('compute'):
+                return await asyncio.to_thread(gate)
+
+        types = {
+            'waits': kind(execute=execute),
+            'blocks': kind(execute=gate, blocking=True, service='compute'),
+        }
+        self.build(types, max_per_service=3)
+        self.create_plan(
+            *(
+                make_action(name=f'{t}{n}', action_type=t)
+                for n in range(5)
+                for t in types
+            )
+        )
+        gate.wait_until_entered(3)
+        in_flight = self.in_flight
+        self.wait_until(lambda: (in_flight.on_loop, in_flight.blocking) == (5, 5))
+        self.assertEqual(3, gate.entered)
+        gate.open()
+        self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
+
     def test_claims_stop_when_many_of_them_wait(self) -> None:
         gate = self.start_blocking(12, max_probes=2, claim_batch=4)
         self.wait_until(lambda: self.in_flight.blocking >= 4)

@@ -10,6 +10,7 @@ from watcherlite.clock import Clock
 from watcherlite.execution.context import Context, Write
 from watcherlite.execution.coroutines import resources
 from watcherlite.execution.coroutines.service_limits import ServiceLimits
+from watcherlite.execution.service_slots import ServiceSlots
 from watcherlite.execution.services import ExecutionSettings
 from watcherlite.states import action as states
 
@@ -102,7 +103,7 @@ class LoopContext:
 
     def service(self, name: str) -> AbstractAsyncContextManager[None]:
         limits = resources.keep(
-            ServiceLimits, lambda: ServiceLimits(self._settings.max_per_service)
+            ServiceLimits, lambda: ServiceLimits(ServiceSlots(self._settings))
         )
         return limits.slot(name)
 

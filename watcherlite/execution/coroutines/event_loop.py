@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from watcherlite.execution.coroutines.steps import OnLoop
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.pool import Job
+from watcherlite.execution.service_slots import ServiceSlots
 from watcherlite.execution.services import ExecutionSettings
 
 if TYPE_CHECKING:
@@ -21,10 +22,14 @@ STUCK = 10.0
 
 
 class EventLoop:
-    """Runs up to `max_coroutines` coroutines of plugins at a time."""
+    """Runs up to `max_coroutines` coroutines of plugins at a time.
+
+    :ivar slots: limits the calls of services, by coroutines and by the wide pool
+    """
 
     def __init__(self, settings: ExecutionSettings) -> None:
         self._settings = settings
+        self.slots = ServiceSlots(settings)
         self._lock = threading.Lock()
         #: the current one is the last; the others are stuck
         self._threads: list[LoopThread] = []
@@ -49,9 +54,14 @@ class EventLoop:
         with self._lock:
             if self._is_stopped:
                 return
-            if not self._threads or self._threads[-1].blocked_for() > STUCK:
-                self._threads.append(LoopThread(lambda: self._settings.max_coroutines))
+            stuck = [t for t in self._threads[-1:] if t.blocked_for() > STUCK]
+            if stuck or not self._threads:
+                self._threads.append(
+                    LoopThread(lambda: self._settings.max_coroutines, self.slots)
+                )
             thread = self._threads[-1]
+        for replaced in stuck:
+            self.slots.dismiss(replaced)
         call = LoopCall(attempt, job, request, on_done)
         thread.run(call)
         call.watch_signals()

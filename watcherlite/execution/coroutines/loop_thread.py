@@ -21,9 +21,11 @@ from typing import Any
 
 from watcherlite.execution.context import LogContext
 from watcherlite.execution.coroutines import resources
+from watcherlite.execution.coroutines.service_limits import ServiceLimits
 from watcherlite.execution.coroutines.steps import ENDING, OnLoop, stop_error
 from watcherlite.execution.in_flight import Attempt
 from watcherlite.execution.pool import Job
+from watcherlite.execution.service_slots import ServiceSlots
 
 LOG = logging.getLogger(__name__)
 
@@ -148,11 +150,13 @@ class LoopThread:
     """One event loop in a thread of its own.
 
     :param may_run: returns how many coroutines may run
+    :param slots: limits the calls of services
     :ivar current: the call whose code runs now, and the start of this step
     """
 
-    def __init__(self, may_run: Callable[[], int]) -> None:
+    def __init__(self, may_run: Callable[[], int], slots: ServiceSlots) -> None:
         self._may_run = may_run
+        self._limits = ServiceLimits(slots, self)
         self._loop = asyncio.new_event_loop()
         self._loop.set_task_factory(self._make_task)
         self._lock = threading.Lock()
@@ -252,6 +256,7 @@ class LoopThread:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
+        self._loop.call_soon(resources.keep, ServiceLimits, lambda: self._limits)
         while not self._stopped:
             try:
                 self._loop.run_forever()
