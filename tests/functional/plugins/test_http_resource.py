@@ -401,13 +401,16 @@ class TestRefusals(HttpCase):
                     'headers': {'Content-Length': '5'},
                 },
                 'suspend': {'url': 'http:///x', 'done': ['x']},
-                'private_headers': {'a b': SECRET},
+                'private_headers': {'a b': SECRET, 'X-Name': 'ä'},
             },
         )
 
         self.assertEqual(
             [
                 "properties.private_headers.'a b': is not a valid header name",
+                'properties.private_headers.X-Name: has characters outside ASCII, '
+                'which servers decode differently; encode them, for example as in RFC '
+                '8187',
                 'properties.create.headers.Content-Length: is set by Http::Resource '
                 'itself',
                 'properties.create.body: only one of body and json can be sent',

@@ -26,7 +26,7 @@ DEFAULT_CONNECT_TIMEOUT = 10.0
 #: example, one request could be parsed as two.
 _OWN_HEADERS = frozenset({'connection', 'content-length', 'transfer-encoding'})
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r'(?:[!-~\x80-\xff][\t -~\x80-\xff]*)?')
+_HEADER_VALUE = re.compile(r'(?:[!-~][\t -~]*)?')
 
 OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.BoolOpt(
@@ -157,6 +157,12 @@ def header_problems(key: str, headers: Mapping[str, str], sender: str) -> list[s
             problems.append(f'{key}.{name}: is set by {sender} itself')
         elif not _HEADER_NAME.fullmatch(name):
             problems.append(f'{key}.{name!r}: is not a valid header name')
+        elif not value.isascii():
+            # Clients send them as ISO-8859-1, as UTF-8, or not at all.
+            problems.append(
+                f'{key}.{name}: has characters outside ASCII, which servers decode '
+                'differently; encode them, for example as in RFC 8187'
+            )
         elif not _HEADER_VALUE.fullmatch(value):
             problems.append(
                 f'{key}.{name}: has characters that are not allowed in a header'
