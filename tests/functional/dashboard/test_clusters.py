@@ -282,6 +282,8 @@ class TestNodes(ClusterCase):
 class TestForms(ClusterCase):
     def test_a_cluster_is_checked_once_asked(self) -> None:
         page = self.visitor.get(self.cluster_path)
+        self.assertEqual([], page.unasked())
+        self.assertEqual([], self.visitor.get(self.node_path).unasked())
 
         page = self.visitor.submit(page, '/check')
 
@@ -339,6 +341,22 @@ class TestForms(ClusterCase):
             'conflicts with the following action(s): CLUSTER_CHECK', page.text
         )
         self.assertEqual(1, len(self.requested()))
+
+    def test_each_request_for_a_busy_object_is_refused_in_its_page(self) -> None:
+        pages = [
+            (self.visitor.get(path), form)
+            for path in (self.cluster_path, self.node_path)
+            for form in ('check', 'recover')
+        ]
+        for page, _ in pages[::2]:
+            self.visitor.submit(page, '/check')
+        before = self.requested()
+
+        for page, form in pages:
+            with self.subTest(form):
+                shown = self.visitor.submit(page, f'/{form}', operation='')
+                self.assertEqual((409, 'error'), (shown.status, self.alert(shown)))
+        self.assertEqual(before, self.requested())
 
     def test_an_object_that_an_action_changes_has_no_buttons(self) -> None:
         busy = self.add_cluster('busy', status='CHECKING')

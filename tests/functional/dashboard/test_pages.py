@@ -10,10 +10,11 @@ from tests import base
 from tests.factories import at, make_action, store_plan
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import LOGGED, uuid
-from tests.functional.dashboard.visitor import Visitor
+from tests.functional.dashboard.visitor import Shown, Visitor
 from watcherlite.api.policy import AccessPolicy
 from watcherlite.dashboard.api_client import ApiClient
 from watcherlite.db.action_logs import LogEntry
+from watcherlite.db.api import ActionChange
 from watcherlite.domain.creators import Creator
 
 PLAN, ACTION = uuid('a', 1), uuid('b', 1)
@@ -52,6 +53,19 @@ class PageCase(base.TestCase):
             **{'state': 'FAILED', **fields},
         )
         return action.uuid
+
+    def has_alert(self, page: Shown) -> bool:
+        """Return whether a page shows a refusal."""
+        return any(given.get('role') == 'alert' for _, given in page.tags)
+
+    def end(self, action: str) -> None:
+        """Store the end of an action and of its plan."""
+        before = self.store.get_action(action)
+        after = before.evolve(status='SUCCEEDED', end_time=at(9))
+        with self.store.transaction() as tx:
+            (owner,) = tx.lock_plans([before.plan_id]).values()
+            tx.change_actions([ActionChange(before, after)])
+            tx.save_plans([owner.evolve(state='SUCCEEDED')])
 
 
 class TestPages(PageCase):
@@ -418,6 +432,95 @@ class TestForms(PageCase):
 
         self.assertIn('Action skipped by user. Reason: a holiday', page.text)
         self.assertEqual('SKIPPED', self.store.get_action(ACTION).status)
+
+    def test_several_actions_are_skipped_together_until_one_is_refused(self) -> None:
+        plan = self.site.runtime.plans.create_from(
+            {
+                'actions': [
+                    {
+                        'name': name,
+                        'action_type': 'nop',
+                        'input_parameters': {'message': ''},
+                    }
+                    for name in 'abcd'
+                ]
+            },
+            {},
+            Creator(None, None, True),
+        )
+        a, b, c, _ = (
+            action.uuid for action in self.store.list_actions(plan_id=plan.id)
+        )
+        page = self.visitor.get(f'/dashboard/action_plans/{plan.uuid}')
+
+        done = self.visitor.submit(page, '/skip', uuid=[a, b], reason='later')
+        refused = self.visitor.submit(page, '/skip', uuid=[c, uuid('f', 9)], reason='')
+
+        self.assertIn('The chosen actions were skipped.', done.text)
+        self.assertEqual((404, True), (refused.status, self.has_alert(refused)))
+        skipped = 'Action skipped by user.'
+        self.assertEqual(
+            [(f'{skipped} Reason: later'), (f'{skipped} Reason: later'), skipped, None],
+            [x.status_message for x in self.store.list_actions(plan_id=plan.id)],
+        )
+        # The page shows which were skipped before the refusal.
+        self.assertIn('↷ SKIPPED 3 ○ PENDING 1', refused.text)
+
+    def test_every_form_asks_first(self) -> None:
+        for path, others in (
+            # The button of this form is in a part that the user opens.
+            (f'action_plans/{PLAN}', ['skip']),
+            (f'action_plans/{uuid("a", 5)}', []),
+            *((f'actions/{uuid("c", number)}', []) for number in (1, 3, 4, 6)),
+            (f'actions/{ACTION}', []),
+        ):
+            with self.subTest(path):
+                self.assertEqual(
+                    others, self.visitor.get(f'/dashboard/{path}').unasked()
+                )
+
+    def test_a_plan_is_cancelled_in_each_state_that_offers_it(self) -> None:
+        for number, state in ((1, 'CANCELLED'), (2, 'CANCELLED'), (9, 'CANCELLING')):
+            plan = uuid('a', number)
+            page = self.visitor.get(f'/dashboard/action_plans/{plan}')
+
+            page = self.visitor.submit(page, '/cancel')
+
+            self.assertIn('The cancellation was requested.', page.text)
+            self.assertEqual(state, self.store.get_plan(plan).state)
+            self.assertNotIn('cancel', page.actions())
+
+    def test_every_refusal_is_shown_in_the_page_with_the_present_state(self) -> None:
+        running, suspended, nightly = uuid('c', 3), uuid('c', 4), uuid('a', 9)
+        pages = [
+            (self.visitor.get(f'/dashboard/{path}'), form)
+            for path, form in (
+                (f'action_plans/{PLAN}', 'start'),
+                (f'action_plans/{PLAN}', 'cancel'),
+                (f'action_plans/{nightly}', 'cancel'),
+                (f'actions/{running}', 'suspend'),
+                (f'actions/{running}', 'cancel'),
+                (f'actions/{suspended}', 'resume'),
+            )
+        ]
+        self.end(ACTION)
+        self.end(running)
+        self.end(suspended)
+
+        for page, form in pages:
+            with self.subTest(form):
+                shown = self.visitor.submit(page, f'/{form}')
+                self.assertTrue(400 <= shown.status < 500, shown.status)
+                self.assertTrue(self.has_alert(shown))
+                self.assertIn('State ✓ SUCCEEDED', shown.text)
+                self.assertNotIn(form, shown.actions())
+
+    def test_a_refused_reason_leaves_the_present_one(self) -> None:
+        path = f'/dashboard/actions/{uuid("c", 1)}'
+        page = self.visitor.submit(self.visitor.get(path), '/reason', reason='x' * 300)
+
+        self.assertEqual((400, True), (page.status, self.has_alert(page)))
+        self.assertIn('Action skipped by user. Reason: not now', page.text)
 
     def test_a_refusal_of_the_api_is_shown_in_the_page(self) -> None:
         page = self.visitor.get(f'/dashboard/actions/{ACTION}')

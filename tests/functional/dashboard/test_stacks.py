@@ -91,6 +91,7 @@ class TestStacks(StackCase):
                 page = self.visitor.get(path)
                 self.assertEqual(200, page.status)
                 self.assertEqual(expected, self.offered(page))
+                self.assertEqual([], page.unasked())
                 self.assertIn(state, page.text)
                 self.assertIn('✓ CREATE_COMPLETE', page.text)
                 self.assertIn(f'web-{self.number}', page.text)
@@ -126,6 +127,31 @@ class TestStacks(StackCase):
         self.assertEqual(409, page.status)
         self.assertIn('▶ LOCK_IN_PROGRESS', page.text)
         self.assertTrue(any(g.get('role') == 'alert' for _, g in page.tags))
+
+    def test_a_stack_is_unlocked_and_a_second_request_refused(self) -> None:
+        page = self.visitor.get(self.store('one', 'LOCK_COMPLETE'))
+        form = next(f for f in page.forms if f.hidden.get('action') == 'unlock')
+
+        page = self.visitor.submit_form(form)
+        refused = self.visitor.submit_form(form)
+
+        self.assertEqual([200, 409], [page.status, refused.status])
+        self.assertIn('The change was requested.', page.text)
+        for shown in (page, refused):
+            self.assertIn('▶ UNLOCK_IN_PROGRESS', shown.text)
+        self.assertTrue(any(g.get('role') == 'alert' for _, g in refused.tags))
+
+    def test_a_refused_mark_is_shown_in_the_page_and_changes_nothing(self) -> None:
+        page = self.visitor.get(self.store('one', 'CREATE_COMPLETE'))
+        form = page.form('/mark')
+        form.hidden['resource'] = 'gone'
+
+        page = self.visitor.submit_form(form, reason='too slow')
+
+        self.assertEqual(404, page.status)
+        self.assertTrue(any(g.get('role') == 'alert' for _, g in page.tags))
+        self.assertIn('gone', page.text)
+        self.assertIn('✓ CREATE_COMPLETE', page.text)
 
     def test_messages_are_text(self) -> None:
         for hostile in HOSTILE:

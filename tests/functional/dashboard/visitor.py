@@ -63,10 +63,14 @@ class Visitor:
 
 
 class Form:
-    """A form of a page: its path and its hidden fields."""
+    """A form of a page: its path and its hidden fields.
 
-    def __init__(self, action: str) -> None:
+    :param asks: whether it is in a part that the user opens first
+    """
+
+    def __init__(self, action: str, asks: bool = False) -> None:
         self.action = action
+        self.asks = asks
         self.hidden: dict[str, str] = {}
 
 
@@ -87,6 +91,7 @@ class Shown(html.parser.HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self._words: list[str] = []
         self._link: str | None = None
+        self._depth = 0
         self.feed(response.text)
         self.text = ' '.join(' '.join(self._words).split())
 
@@ -94,7 +99,9 @@ class Shown(html.parser.HTMLParser):
         given = dict(attrs)
         self.tags.append((tag, given))
         if tag == 'form':
-            self.forms.append(Form(given.get('action') or ''))
+            self.forms.append(Form(given.get('action') or '', self._depth > 0))
+        elif tag == 'details':
+            self._depth += 1
         elif tag == 'input' and given.get('type') == 'hidden':
             self.forms[-1].hidden[given['name']] = given.get('value') or ''
         elif tag == 'a':
@@ -103,6 +110,8 @@ class Shown(html.parser.HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == 'a':
             self._link = None
+        elif tag == 'details':
+            self._depth -= 1
 
     def handle_data(self, data: str) -> None:
         self._words.append(data)
@@ -112,6 +121,11 @@ class Shown(html.parser.HTMLParser):
     def form(self, action: str) -> Form:
         """Return the form whose path has this end."""
         return next(form for form in self.forms if form.action.endswith(action))
+
+    def unasked(self) -> list[str]:
+        """Return the last segments of the paths of the forms that ask nothing first."""
+        found = [f.action for f in self.forms if f.action and not f.asks]
+        return [action.rpartition('/')[2] for action in found]
 
     def actions(self) -> list[str]:
         """Return the last segments of the paths of all forms."""
