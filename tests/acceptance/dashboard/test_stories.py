@@ -207,7 +207,7 @@ class TestAction(DashboardCase):
             browser.wait_for_text(state, '#summary dl dd')
         self.assertEqual([], browser.problems())
 
-    def test_the_log_of_a_running_command_grows_without_a_reload(self):
+    def test_log_and_outputs_of_a_running_command_appear_without_a_reload(self):
         first, rest = self.home / 'first', self.home / 'rest'
         first.write_text('copying <b>disk 1</b>\n')
         os.mkfifo(rest)
@@ -231,6 +231,7 @@ class TestAction(DashboardCase):
             pipe.write('password=s3cret disk 2')
         browser.wait_for_text('SUCCEEDED', '#summary dl dd')
         browser.wait_for_text('password=*** disk 2', '#log')
+        browser.wait_for_text('password=*** disk 2', '#outputs')
         self.assertEqual([], browser.problems())
 
 

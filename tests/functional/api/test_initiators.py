@@ -9,7 +9,9 @@ from falcon import testing
 from tests import base
 from tests.acceptance.daemons import wait_until
 from tests.functional.api import stacks
-from tests.functional.api.fixtures import LANES, ProjectFixture
+from tests.functional.api.fixtures import LANES, ApiFixture, ProjectFixture
+from watcherlite.api import authentication
+from watcherlite.api.operation import Caller
 
 DOCUMENT = {
     'actions': [
@@ -95,6 +97,31 @@ class TestInitiators(InitiatorCase):
         self.site.runtime.plans.start(plan)
         events = self.ask('GET', f'/v1/action_plans/{plan}/events').json['events']
         self.assertIsNone(events[-1]['detail'])
+
+    def test_initiator_has_the_project_of_its_user(self) -> None:
+        caller = Caller(
+            user_id='u1', user_name='eve', project_id='p1', roles=frozenset({'admin'})
+        )
+        self.patch(authentication, 'SYNTHETIC', caller)
+        application = ApiFixture.of(self).application
+        client = testing.TestClient(
+            lambda environ, start_response: application(environ, start_response)
+        )
+        made = client.simulate_post('/v1/action_plans', json=DOCUMENT, host='localhost')
+        path = f'/v1/action_plans/{made.json["uuid"]}/events'
+
+        (event, _) = client.simulate_get(path, host='localhost').json['events']
+
+        self.assertEqual(
+            {
+                'user_id': 'u1',
+                'user_name': 'eve',
+                'project_id': 'p1',
+                'roles': ['admin'],
+                'request_id': made.headers['X-OpenStack-Request-ID'],
+            },
+            event['detail']['initiator'],
+        )
 
     def test_event_of_stack_has_initiator(self) -> None:
         stack = stacks.store(self.site.runtime, 1, 'web', 'CREATE_COMPLETE')

@@ -216,6 +216,64 @@ class ReadingCommandsTest(ApiCommandCase):
         ):
             self.assertEqual(table, self.succeed(*argv))
 
+    def test_outputs_of_an_action_are_shown_if_the_api_has_them(self):
+        outputs = {'exit_code': 0, 'stdout': 'copied\n'}
+        action = f'GET /v1/actions/{api_objects.ACTION_UUID}'
+        for shown, expected in (
+            ({'outputs': outputs}, outputs),
+            ({'outputs': None}, None),
+            ({}, 'no column'),
+        ):
+            self.api.responses[action] = {**api_objects.ACTION, **shown}
+
+            found = self.rows('action', 'show', api_objects.ACTION_UUID)
+
+            self.assertEqual(expected, found.get('Outputs', 'no column'))
+
+    def test_requests_are_listed_with_who_sent_them_and_what_they_changed(self):
+        sent = {
+            'request_id': 'req-1',
+            'occurred_at': api_objects.CREATED,
+            'user_id': 'u1',
+            'user_name': 'alice',
+            'project_id': 'p1',
+            'roles': ['admin', 'member'],
+            'method': 'PATCH',
+            'path': f'/v1/actions/{api_objects.ACTION_UUID}',
+            'changes': [{'op': 'replace', 'path': '/state', 'value': 'SKIPPED'}],
+            'object': {
+                'type': 'action',
+                'uuid': api_objects.ACTION_UUID,
+                'name': 'rest',
+                'created': False,
+            },
+        }
+        self.api.responses['GET /v1/requests?user=alice&project_id=p1'] = (
+            api_objects.page('requests', sent)
+        )
+
+        (found,) = self.rows(
+            *('request', 'list', '--detail', '--user', 'alice', '--project-id', 'p1')
+        )
+
+        self.assertEqual(
+            {
+                'Time': api_objects.CREATED,
+                'User': 'alice',
+                'Method': 'PATCH',
+                'Path': sent['path'],
+                'Object': 'action',
+                'Name': 'rest',
+                'UUID': api_objects.ACTION_UUID,
+                'Created': False,
+                'Changes': sent['changes'],
+                'Request ID': 'req-1',
+                'Project ID': 'p1',
+                'Roles': ['admin', 'member'],
+            },
+            found,
+        )
+
     def test_audits_without_strategy_show_auto_and_events_show_steps(self):
         step = api_objects.copy_with(
             api_objects.EVENT,

@@ -1,9 +1,12 @@
 """Messages built from events and from objects of the test."""
 
+import dataclasses
+
 from tests import base
 from tests.notification_samples import documents
 from tests.unit.notifications import expectations
 from watcherlite import exceptions
+from watcherlite.domain import events
 from watcherlite.notifications import messages
 from watcherlite.notifications.settings import NotificationSettings
 
@@ -58,6 +61,16 @@ class MessagesCase(base.TestCase):
         sent = self.build(*stored, level='error')
 
         self.assertEqual(([], []), (sent, self.source.asked))
+
+    def assert_without_initiator(self, *stored):
+        """Assert that messages do not contain who caused their events."""
+        who = {'user_id': 'u1', 'project_id': 'p1', 'request_id': 'req-1'}
+        named = [
+            dataclasses.replace(one, event=one.event.with_detail(events.INITIATOR, who))
+            for one in stored
+        ]
+
+        self.assertEqual(self.build(*stored), self.build(*named))
 
     def assert_raised(self, stored, *errors):
         """Assert that errors of the store are not reported as faults of an event."""

@@ -55,6 +55,12 @@ class TestMessages(ClusterMessagesTestCase):
             ],
         )
 
+    def test_initiators_of_events_are_in_no_payload(self):
+        self.assert_without_initiator(
+            phase_event(1, 'create.end', 'CREATING', 'ACTIVE'),
+            phase_event(2, 'create.end', 'CREATING', 'ACTIVE', row=NODE),
+        )
+
     def test_the_times_are_those_of_the_change(self):
         at = factories.NOW.strftime('%Y-%m-%dT%H:%M:%SZ')
         made = '2016-11-04T16:29:20Z'

@@ -75,3 +75,15 @@ class TestCredentials(base.TestCase):
         self.assertEqual(
             [MASKED] * 3, [each['parameters'] for each in (created, updated, audit)]
         )
+
+    def test_initiators_of_events_are_in_no_payload(self):
+        who = {'user_id': 'canary', 'project_id': 'canary', 'request_id': 'req-canary'}
+        for stored in (
+            expectations.action_event(1, 'READY', 'RUNNING'),
+            expectations.audit_event(2, 'PENDING', 'ONGOING'),
+            expectations.plan_event(3, 'RECOMMENDED', 'PENDING'),
+        ):
+            event = stored.event.with_detail(events.INITIATOR, who)
+            self.assertEqual(
+                self.sent(stored), self.sent(dataclasses.replace(stored, event=event))
+            )

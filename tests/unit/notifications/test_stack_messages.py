@@ -54,6 +54,12 @@ class TestMessages(StackMessagesTestCase):
             {expectations.inner(message)['publisher_id'] for message in sent},
         )
 
+    def test_initiators_of_events_are_in_no_payload(self):
+        self.assert_without_initiator(
+            stack_event(1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS'),
+            resource_event(2, 'CREATE_COMPLETE', 'CHECK_FAILED'),
+        )
+
     def test_a_change_has_two_ids_and_the_old_and_the_new_state(self):
         stored = stack_event(
             1, 'CREATE_COMPLETE', 'CHECK_IN_PROGRESS', message='Stack CHECK started'

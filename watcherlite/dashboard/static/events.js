@@ -72,7 +72,8 @@ class Page {
     }, SUMMARY);
   }
 
-  // The state of the plan and its buttons: fetched at most once a second.
+  // The state and its buttons, and the outputs of an action: fetched at most once a
+  // second.
   refreshSummary() {
     if (!this.main.dataset.summary || this.timer) {
       return;
@@ -87,13 +88,21 @@ class Page {
       }
       if (answer.ok && !answer.redirected) {
         const parsed = new DOMParser().parseFromString(await answer.text(), 'text/html');
-        const found = parsed.getElementById('summary');
-        if (found && !isInUse()) {
-          showLocalTimes(found);
-          document.getElementById('summary').replaceWith(found);
+        if (!isInUse()) {
+          replace('summary', parsed);
+          replace('outputs', parsed);
         }
       }
     }, SUMMARY);
+  }
+}
+
+// Replaces a part of the page, if both pages have it.
+function replace(id, parsed) {
+  const [shown, found] = [document.getElementById(id), parsed.getElementById(id)];
+  if (shown && found) {
+    showLocalTimes(found);
+    shown.replaceWith(found);
   }
 }
 
