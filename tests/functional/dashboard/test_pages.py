@@ -433,7 +433,7 @@ class TestForms(PageCase):
         self.assertIn('Action skipped by user. Reason: a holiday', page.text)
         self.assertEqual('SKIPPED', self.store.get_action(ACTION).status)
 
-    def test_several_actions_are_skipped_together_until_one_is_refused(self) -> None:
+    def test_several_actions_are_skipped_together_or_none_of_them(self) -> None:
         plan = self.site.runtime.plans.create_from(
             {
                 'actions': [
@@ -448,23 +448,30 @@ class TestForms(PageCase):
             {},
             Creator(None, None, True),
         )
-        a, b, c, _ = (
+        a, b, c, d = (
             action.uuid for action in self.store.list_actions(plan_id=plan.id)
         )
         page = self.visitor.get(f'/dashboard/action_plans/{plan.uuid}')
 
         done = self.visitor.submit(page, '/skip', uuid=[a, b], reason='later')
-        refused = self.visitor.submit(page, '/skip', uuid=[c, uuid('f', 9)], reason='')
+        refused = [
+            self.visitor.submit(page, '/skip', uuid=chosen, reason='now')
+            for chosen in ([c, uuid('f', 9)], [d, a], [])
+        ]
 
         self.assertIn('The chosen actions were skipped.', done.text)
-        self.assertEqual((404, True), (refused.status, self.has_alert(refused)))
-        skipped = 'Action skipped by user.'
         self.assertEqual(
-            [(f'{skipped} Reason: later'), (f'{skipped} Reason: later'), skipped, None],
+            [(404, True), (409, True), (400, True)],
+            [(shown.status, self.has_alert(shown)) for shown in refused],
+        )
+        self.assertIn('Action a is SKIPPED; only PENDING actions', refused[1].text)
+        for shown in refused:
+            self.assertIn('↷ SKIPPED 2 ○ PENDING 2', shown.text)
+        reason = 'Action skipped by user. Reason: later'
+        self.assertEqual(
+            [reason, reason, None, None],
             [x.status_message for x in self.store.list_actions(plan_id=plan.id)],
         )
-        # The page shows which were skipped before the refusal.
-        self.assertIn('↷ SKIPPED 3 ○ PENDING 1', refused.text)
 
     def test_every_form_asks_first(self) -> None:
         for path, others in (

@@ -120,9 +120,10 @@ def retry(view: View, uuid: str) -> str:
 def skip(view: View, uuid: str) -> str:
     """Skip the chosen actions, with one reason.
 
-    The first refusal ends it; actions skipped before remain skipped, and the page shows
-    which they are.
+    Nothing changes if one of them is refused, unless its state changes meanwhile: then
+    the actions before it remain skipped, and the page shows which they are.
     """
+    plan_actions.check_pending(view, view.chosen)
     for action in view.chosen:
         plan_actions.skip(view, action, view.form.get('reason', ''))
     return view.address('action_plans', uuid, done='skipped')

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from watcherlite.dashboard.api_client import ApiError
 from watcherlite.dashboard.views import View
 from watcherlite.states import action_plan as states
 
@@ -23,6 +24,20 @@ def show(action: Mapping[str, Any]) -> dict[str, Any]:
     state = 'SUSPENDED' if action['suspended'] else action['state']
     name = action['name'] or action['action_type']
     return {**action, 'shown_state': state, 'name': name}
+
+
+def check_pending(view: View, uuids: Sequence[str]) -> None:
+    """Raise ApiError unless all chosen actions are PENDING, and there is one."""
+    if not uuids:
+        raise ApiError(400, 'No action is chosen; choose at least one.')
+    for uuid in uuids:
+        action = show(view.api.get(f'/v1/actions/{uuid}'))
+        if action['state'] != 'PENDING':
+            raise ApiError(
+                409,
+                f'Action {action["name"]} is {action["shown_state"]}; only PENDING '
+                'actions can be skipped. None of the chosen actions was skipped.',
+            )
 
 
 def skip(view: View, uuid: str, reason: str) -> None:
