@@ -59,10 +59,12 @@ _RENDERED = 4096
 def environment() -> jinja2.Environment:
     """Return the environment of the templates, one for a process.
 
-    All values are escaped. An undefined variable is an error.
+    All values are escaped. An undefined variable is an error. It has the templates that
+    are installed now, see `read_templates`.
     """
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader('watcherlite.dashboard'),
+        loader=read_templates(jinja2.PackageLoader('watcherlite.dashboard')),
+        auto_reload=False,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -85,6 +87,18 @@ def environment() -> jinja2.Environment:
         plan_actions=PlanActions(made),
     )
     return made
+
+
+def read_templates(loader: jinja2.BaseLoader) -> jinja2.BaseLoader:
+    """Return a loader with the present templates of another one.
+
+    An upgrade of the package replaces the files of a running process, whose pages need
+    the templates of its own version.
+    """
+    reader = jinja2.Environment()
+    names = loader.list_templates()
+    sources = {name: loader.get_source(reader, name) for name in names}
+    return jinja2.FunctionLoader(sources.get)
 
 
 class PlanActions:

@@ -3,6 +3,8 @@
 import datetime
 from typing import Any
 
+import jinja2
+
 from tests import base
 from tests.factories import NOW
 from watcherlite.dashboard import rendering
@@ -62,6 +64,17 @@ class TestTexts(base.TestCase):
         with self.assertRaises(Exception) as caught:
             environment.from_string('{{ nothing }}').render()
         self.assertEqual('UndefinedError', type(caught.exception).__name__)
+
+    def test_templates_of_an_upgrade_are_not_used_before_a_restart(self) -> None:
+        files = {'page.html': "{% include 'part.html' %}", 'part.html': 'old'}
+        loader = rendering.read_templates(jinja2.DictLoader(files))
+
+        files.update({'page.html': 'new', 'part.html': '{{ new }}', 'new.html': ''})
+
+        environment = jinja2.Environment(loader=loader, auto_reload=False)
+        self.assertEqual('old', environment.get_template('page.html').render())
+        with self.assertRaises(jinja2.TemplateNotFound):
+            environment.get_template('new.html')
 
 
 class TestAges(base.TestCase):
