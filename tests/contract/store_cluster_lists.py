@@ -23,6 +23,7 @@ from watcherlite.db.clusters import (
     FILTERS,
     LISTED,
     SORT_KEYS,
+    TIMED,
     ListedClusterAction,
 )
 from watcherlite.db.query import EventQuery, Query
@@ -303,6 +304,34 @@ class StoreClusterListsContract(ClusterCase):
                     Query(tenant=next(tenants), sort=sort, limit=(1, 3, None)[n % 3]),
                     lambda row: str(row.uuid),
                 )
+
+    def test_clusters_and_nodes_are_limited_to_a_range_of_times(self) -> None:
+        world = self.insert_each_class()
+        for kind, column in TIMED.items():
+            times = sorted({value_of(row, column) for row in world[kind]})
+            for first, last in ((0, 1), (1, -1), (-1, -1)):
+                for descending in (False, True):
+                    query = Query(
+                        tenant=TENANT,
+                        sort=((column, descending),),
+                        limit=2,
+                        since=times[first],
+                        until=times[last],
+                    )
+                    rows = [
+                        row
+                        for row in world[kind]
+                        if times[first] <= value_of(row, column) <= times[last]
+                    ]
+                    order = [*query.sort, ('id', descending)]
+                    self.assert_pages(
+                        in_order(rows, order, value_of),
+                        functools.partial(self.rows_of, kind),
+                        query,
+                        lambda row: str(row.uuid),
+                    )
+        with self.assertRaisesRegex(ValueError, 'filtered by since'):
+            self.noun_page(Profile, since=times[0])
 
     def test_each_filter_selects_rows_with_one_of_its_values(self) -> None:
         world = self.insert_each_class()

@@ -18,8 +18,9 @@ SECOND = datetime.timedelta(seconds=1)
 
 
 def created(listed: Any) -> datetime.datetime:
-    """Return the time of creation of a listed audit or plan."""
-    row = listed.plan if isinstance(listed, queries.ListedPlan) else listed.audit
+    """Return the time of creation of a listed audit, plan or action."""
+    names = ('audit', 'plan', 'action')
+    (row,) = (getattr(listed, name) for name in names if hasattr(listed, name))
     time: datetime.datetime = row.created_at
     return time
 
@@ -259,9 +260,11 @@ class StoreListingContract(ListingCase):
             self.ids('actions', filters={'state': 'DELETED'}, deleted=True),
         )
 
-    def test_audits_and_plans_are_listed_by_their_time_of_creation(self) -> None:
+    def test_lists_are_limited_to_a_range_of_times_of_creation(self) -> None:
         self.insert_rows()
-        for noun, rows in (('audits', self.audits), ('action_plans', self.plans)):
+        for noun, rows in zip(
+            queries.TIMED, (self.audits, self.plans, self.actions), strict=True
+        ):
             times = sorted({row.created_at for row in rows})
             for since, until in (
                 (times[1], None),

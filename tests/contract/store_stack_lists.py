@@ -125,6 +125,24 @@ class StoreStackListsContract(StackCase):
                 lambda one: one.stack.uuid,
             )
 
+    def test_stacks_are_limited_to_a_range_of_times_of_creation(self) -> None:
+        self.insert_stacks()
+        for expected, since, until in (
+            ('a b d e', at(0), None),
+            ('c', None, at(-1)),
+            ('a b d', at(-4), at(4)),
+            ('e', at(5), at(5)),
+            ('', at(6), None),
+        ):
+            limits = {'since': since, 'until': until}
+            self.assertEqual(expected, self.listed_stacks(**limits), limits)
+            self.assert_pages(
+                self.store.list_stacks(Query(tenant=TENANT, **limits)),
+                self.store.list_stacks,
+                Query(tenant=TENANT, limit=2, **limits),
+                lambda one: one.stack.uuid,
+            )
+
     def test_a_page_continues_after_a_stack_that_is_no_longer_listed(self) -> None:
         world = self.insert_stacks()
         query = {'tenant': TENANT, 'sort': (('name', False),)}

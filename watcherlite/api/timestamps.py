@@ -1,7 +1,9 @@
-"""Formats of times in responses."""
+"""Formats of times in requests and responses."""
 
 import datetime
 from typing import Protocol
+
+from watcherlite import exceptions
 
 
 class Stored(Protocol):
@@ -44,6 +46,25 @@ def of(stored: Stored) -> dict[str, str | None]:
         'updated_at': offset(stored.updated_at),
         'deleted_at': offset(stored.deleted_at),
     }
+
+
+def parse_time(name: str, text: str | None) -> datetime.datetime | None:
+    """Return a parsed time: ISO 8601, in UTC unless it has an offset.
+
+    :raises Invalid: the text is not a time
+    """
+    if text is None:
+        return None
+    try:
+        time = datetime.datetime.fromisoformat(text)
+        if time.tzinfo is None:
+            time = time.replace(tzinfo=datetime.UTC)
+        return time.astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
+        raise exceptions.Invalid(
+            f"Invalid input for field/attribute {name}. Value: '{text[:120]}'. It must "
+            'be a time in ISO 8601, such as 2030-01-31T23:59:00'
+        ) from None
 
 
 def _utc(moment: datetime.datetime) -> datetime.datetime:

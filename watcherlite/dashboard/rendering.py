@@ -95,7 +95,7 @@ def read_templates(loader: jinja2.BaseLoader) -> jinja2.BaseLoader:
     An upgrade of the package replaces the files of a running process, whose pages need
     the templates of its own version.
     """
-    reader = jinja2.Environment()
+    reader = jinja2.Environment(autoescape=True)
     names = loader.list_templates()
     sources = {name: loader.get_source(reader, name) for name in names}
     return jinja2.FunctionLoader(sources.get)

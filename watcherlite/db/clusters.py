@@ -84,6 +84,9 @@ FILTERS: Mapping[type, tuple[str, ...]] = {
     Receiver: ('name', 'type', 'cluster_id', 'user', 'action'),
     Action: ('name', 'target', 'action', 'status', 'cluster_id'),
 }
+#: The classes that can be limited to a range of times, and the column with the time at
+#: which the creation was requested: `created_at` is set at its end, if it succeeds.
+TIMED: Mapping[type, str] = {Cluster: 'init_at', Node: 'init_at'}
 
 # Levels of events: ERROR in the phase `error`, otherwise INFO.
 ERROR = 'ERROR'

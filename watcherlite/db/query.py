@@ -30,8 +30,9 @@ class Query:
     :param deleted: include softly deleted rows
     :param nested: include nested stacks
     :param tenant: the project, of clusters and stacks; None: all projects
-    :param since: created at this time or later; of TIMED collections. Fast if they are
-        sorted by `created_at`; None: at any time. `until` likewise
+    :param since: created at this time or later; of TIMED collections, stacks, clusters
+        and nodes. Fast if they are sorted by `created_at`, clusters and nodes by
+        `init_at`; None: at any time. `until` likewise
     """
 
     filters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -205,8 +206,9 @@ FILTERS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-#: The collections that can be limited to a range of times of creation.
-TIMED = ('audits', 'action_plans')
+#: The collections of the infra-optim API that can be limited to a range of times of
+#: creation.
+TIMED = ('audits', 'action_plans', 'actions')
 
 
 class ListStore(Protocol):

@@ -162,6 +162,10 @@ class ReadingCommandsTest(ApiCommandCase):
                 'action_plans/detail?audit_uuid=a&strategy=b&state=FAILED',
             ),
             (
+                'action list --text disk --user alice --since 2030-01-31',
+                'actions?text=disk&user=alice&since=2030-01-31',
+            ),
+            (
                 'action list --action-plan a --state ONGOING --action-type nop '
                 '--target web',
                 'actions?action_plan_uuid=a&state=ONGOING&action_type=nop&target=web',

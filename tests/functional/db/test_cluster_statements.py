@@ -1,6 +1,8 @@
 """The number of statements of operations on clusters, and the indexes that they use."""
 
+import dataclasses
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +21,13 @@ from tests.contract.cluster_case import (
 )
 from tests.factories import at, make_action, store_actions
 from tests.functional.db import counting, stores
-from watcherlite.db.clusters import COLLECTIONS, DEFAULT_SORT, SORT_KEYS, UNINDEXED
+from watcherlite.db.clusters import (
+    COLLECTIONS,
+    DEFAULT_SORT,
+    SORT_KEYS,
+    TIMED,
+    UNINDEXED,
+)
 from watcherlite.db.query import EventQuery, Query
 from watcherlite.db.sqlalchemy.lists import events, keyset, shapes
 from watcherlite.db.sqlalchemy.lists.queries import fetch_matches
@@ -205,15 +213,22 @@ class ClusterStatementTests(counting.CountingTests):
                     # The actions of projects are in the index, those of plans are not
                     # read.
                     index = f'ix_{table}_'
-                for descending in (False, True):
-                    for after in (None, marker):
-                        sort = ((key, descending),)
-                        query = Query(tenant=TENANT, sort=sort, after=after, limit=10)
-                        query_plan = self.explain_page(kind, query)
-                        self.assertIn(index, query_plan, query)
-                        self.assert_no_scan(
-                            query_plan, f'{table} {query}\n{query_plan}'
-                        )
+                limits: list[dict[str, Any]] = [{}]
+                if key == TIMED.get(kind):
+                    limits.append({'since': at(-60), 'until': at(60)})
+                for descending, after, within in itertools.product(
+                    (False, True), (None, marker), limits
+                ):
+                    query = Query(
+                        tenant=TENANT,
+                        sort=((key, descending),),
+                        after=after,
+                        limit=10,
+                        **within,
+                    )
+                    query_plan = self.explain_page(kind, query)
+                    self.assertIn(index, query_plan, query)
+                    self.assert_no_scan(query_plan, f'{table} {query}\n{query_plan}')
             self.assertIn(DEFAULT_SORT[kind], SORT_KEYS[kind])
 
     def assert_names_and_all_projects_use_indexes(self) -> None:
@@ -222,6 +237,8 @@ class ClusterStatementTests(counting.CountingTests):
         for kind in (Profile, PolicyObject, Cluster, Node, Receiver, Action):
             for key in SORT_KEYS[kind]:
                 page = Query(sort=((key, True),), limit=10)
+                if key == TIMED.get(kind):
+                    page = dataclasses.replace(page, since=at(-60), until=at(60))
                 query_plan = self.explain_page(kind, page)
                 self.assert_no_scan(query_plan, f'{kind} {key}\n{query_plan}')
             for tenant in (TENANT, None):

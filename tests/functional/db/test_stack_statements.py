@@ -11,11 +11,12 @@ from tests.contract.stack_case import (
     resource_event,
     stack_event,
 )
+from tests.factories import at
 from tests.functional.db import counting, stores
 from tests.functional.db.stores import POSTGRESQL, define_tests
 from watcherlite.db.api import Transaction
 from watcherlite.db.query import EventQuery, Query
-from watcherlite.db.sqlalchemy.lists import events
+from watcherlite.db.sqlalchemy.lists import events, keyset, shapes
 from watcherlite.domain.stacks import Resource, Stack
 
 #: The maximum number of resources in a stack.
@@ -136,6 +137,31 @@ class StackStatementTests(counting.CountingTests):
                 self.assertTrue(read() or 'filters' in name or 'events' in name, name)
             self.assertEqual(1, len(found), name)
             self.assertNotRegex(found[0], 'FOR |LOCK IN', name)
+
+    def test_limits_of_the_time_of_creation_bound_a_scan_of_its_index(self) -> None:
+        with self.store.transaction() as tx:
+            definition = tx.insert_definition(make_definition())
+            rows = [
+                tx.insert_stack(make_stack(definition.id, created_at=at(n)))
+                for n in range(100)
+            ]
+        database = self.store.engine.dialect.name
+        for after in (None, rows[50].uuid):
+            for descending in (True, False):
+                query = Query(
+                    tenant=TENANT,
+                    sort=(('created_at', descending),),
+                    after=after,
+                    limit=10,
+                    since=at(40),
+                    until=at(60),
+                )
+                shape, values = shapes.parse('stacks', query, database)
+                query_plan = self.explained(keyset.page(shape), **values)
+                self.assertIn('ix_stacks_tenant_hidden_created_at_id', query_plan)
+                self.assertNotRegex(
+                    query_plan, r'Seq Scan on stacks|SCAN stacks(\n|$)|\nstacks\nALL'
+                )
 
     def test_a_page_of_events_is_read_from_its_index(self) -> None:
         first, second = self.insert_tree(1)

@@ -1,20 +1,35 @@
 """Pages of lists of the clustering API."""
 
+import datetime
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import links
+from watcherlite.api import links, search
 from watcherlite.api.arguments import truncate
 from watcherlite.api.clustering import caller
 from watcherlite.api.clustering.lookup import Noun
 from watcherlite.api.operation import Request, Response
-from watcherlite.db.clusters import SORT_KEYS
+from watcherlite.api.search import Search
+from watcherlite.db.clusters import SORT_KEYS, TIMED
 from watcherlite.db.query import Query
+from watcherlite.domain.clusters import Cluster, Node
 
 _DIRECTIONS = {'': False, 'asc': False, 'desc': True}
 _COMMA = re.compile(r'\s*,\s*')
+_CLUSTERS: Search[Cluster] = Search(
+    lambda row: (row.uuid, row.name, row.status_reason),
+    lambda row: row.owner.user,
+    lambda row: row.uuid,
+)
+_NODES: Search[Node] = Search(
+    lambda row: (row.uuid, row.name, row.status_reason, row.physical_id),
+    lambda row: row.owner.user,
+    lambda row: row.uuid,
+)
+#: Class -> the attributes that a search compares.
+SEARCHES: Mapping[type, Search[Any]] = {Cluster: _CLUSTERS, Node: _NODES}
 
 
 def respond(
@@ -32,9 +47,20 @@ def respond(
     limit = request.page_size
     rows = find(limit) if limit else []
     shown = represent(rows)
+    after = shown[-1]['id'] if shown and len(rows) == limit else None
+    return _respond(request, noun, shown, after)
+
+
+def _respond(
+    request: Request, noun: str, shown: list[dict[str, Any]], after: str | None
+) -> Response:
+    """Return a page.
+
+    :param after: the marker of the next page; None: there is none
+    """
     body: dict[str, Any] = {noun: shown}
-    if shown and len(rows) == limit:
-        body['links'] = [links.next_page(request, shown[-1]['id'])]
+    if after is not None:
+        body['links'] = [links.next_page(request, after)]
     return Response(body)
 
 
@@ -51,22 +77,38 @@ def respond_objects(
     """
     store = request.services.store
 
-    def find(limit: int) -> Sequence[Noun]:
-        return store.list_objects(kind, query(request, kind, wanted, limit))
+    def fetch(query: Query) -> Sequence[Noun]:
+        return store.list_objects(kind, query)
 
-    return respond(request, noun, find, represent)
+    def find(limit: int) -> Sequence[Noun]:
+        return fetch(query(request, kind, wanted, limit))
+
+    limit, searched = request.page_size, SEARCHES.get(kind)
+    if searched is None or not limit or not search.has_search(request.query):
+        return respond(request, noun, find, represent)
+    rows, after = searched.read(
+        query(request, kind, wanted, limit), fetch, request.query, limit
+    )
+    return _respond(request, noun, represent(rows), after)
 
 
 def query(
     request: Request, kind: type, filters: Mapping[str, Collection[Any]], limit: int
 ) -> Query:
-    """Return the query of a request."""
+    """Return the query of a request; Invalid."""
+    asked = request.query
+    sort = parse_sort(asked.get('sort', ''), SORT_KEYS[kind])
+    limits: Mapping[str, datetime.datetime] = {}
+    if kind in TIMED:
+        limits = search.time_limits(asked, TIMED[kind], sort[0][0] if sort else None)
     return Query(
         tenant=caller.project_scope(request),
         filters=filters,
-        sort=parse_sort(request.query.get('sort', ''), SORT_KEYS[kind]),
+        sort=sort,
         after=marker(request),
         limit=limit,
+        since=limits.get('since'),
+        until=limits.get('until'),
     )
 
 

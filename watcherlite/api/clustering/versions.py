@@ -33,10 +33,14 @@ CLUSTERING = Versions(
         'action of any installed type, optionally scheduled or repeated; a '
         'request with wait is queued behind the running action of its '
         'target, a request with not_before is scheduled; a node can be '
-        'marked unhealthy.',
+        'marked unhealthy; clusters and nodes are searched by text, user, since '
+        'and until.',
     },
     is_strict=True,
 )
+
+#: The version that introduced the search of clusters and nodes.
+SEARCH: Version = (1, 15)
 
 #: The error for earlier versions.
 TOO_EARLY = "API version '{version}' is not supported on this method."

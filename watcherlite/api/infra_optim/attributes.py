@@ -1,6 +1,5 @@
 """Attributes of objects in requests: parsing and patching."""
 
-import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,25 +38,6 @@ def patched(
         name: empty.get(name) if given.get(name) is None else given[name]
         for name in named
     }
-
-
-def parse_time(name: str, text: str | None) -> datetime.datetime | None:
-    """Return a parsed time: ISO 8601, in UTC unless it has an offset.
-
-    :raises Invalid: the text is not a time
-    """
-    if text is None:
-        return None
-    try:
-        time = datetime.datetime.fromisoformat(text)
-        if time.tzinfo is None:
-            time = time.replace(tzinfo=datetime.UTC)
-        return time.astimezone(datetime.UTC)
-    except (ValueError, OverflowError):
-        raise exceptions.Invalid(
-            f"Invalid input for field/attribute {name}. Value: '{text[:120]}'. It must "
-            'be a time in ISO 8601, such as 2030-01-31T23:59:00'
-        ) from None
 
 
 def uuid(name: str, text: str) -> str:

@@ -6,8 +6,8 @@ from typing import Any, Generic, TypeVar
 from watcherlite import exceptions
 from watcherlite.api import links
 from watcherlite.api.infra_optim import attributes, pages
-from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.operation import Request, Response, RouteTable, Versioned
+from watcherlite.api.search import Search
 from watcherlite.db.api import Store
 from watcherlite.db.query import Query
 

@@ -6,9 +6,7 @@ from typing import Any, TypeVar
 from urllib import parse
 
 from watcherlite import exceptions
-from watcherlite.api import links
-from watcherlite.api.infra_optim import attributes, search
-from watcherlite.api.infra_optim.search import Search
+from watcherlite.api import links, search
 from watcherlite.api.infra_optim.versions import DELETED, SEARCH
 from watcherlite.api.operation import (
     Request,
@@ -18,6 +16,7 @@ from watcherlite.api.operation import (
     at,
     unversioned,
 )
+from watcherlite.api.search import Search
 from watcherlite.db.query import FILTERS, SORT_KEYS, TIMED, Query
 from watcherlite.states import action, action_plan, audit
 
@@ -29,14 +28,6 @@ TEXT: Schema = {'type': 'string'}
 _NO_FILTERS: Mapping[str, Schema] = {}
 #: The sort key of the filters by time.
 CREATED = 'created_at'
-_TIME_FILTERS: Mapping[str, Schema] = {
-    name: {
-        'type': 'string',
-        'description': f'Created at this time or {relation}, ISO 8601, in UTC unless '
-        f'it has an offset; sorts by {CREATED}.',
-    }
-    for name, relation in (('since', 'later'), ('until', 'earlier'))
-}
 #: The schemas of filters of all collections.
 _FILTERS: Mapping[str, Schema] = {
     'goal': {'type': 'string', 'description': 'Uuid or name of a goal.'},
@@ -65,7 +56,7 @@ def query_schema(noun: str) -> Versioned:
     keys = SORT_KEYS[noun]
     if noun not in TIMED:
         return paging(keys, marker, filters)
-    further = {**filters, **_TIME_FILTERS, **search.ARGUMENTS}
+    further = {**filters, **search.schemas(CREATED)}
     schema = at(paging(keys, marker, further), SEARCH)
     return {**paging(keys, marker, filters), SEARCH: schema}
 
@@ -135,7 +126,7 @@ def page(
     """
     wanted, limit, asked = query(request, noun), request.page_size, request.query
     marker: str | None = None
-    if searched is not None and not search.ARGUMENTS.keys().isdisjoint(asked):
+    if searched is not None and search.has_search(asked):
         rows, marker = searched.read(wanted, fetch, asked, limit)
         shown = [represent(request, row, detail) for row in rows]
     else:
@@ -146,12 +137,11 @@ def page(
     body: dict[str, Any] = {noun: shown}
     if marker is not None:
         ((sort_key, descending),) = wanted.sort
-        as_text = (*_TIME_FILTERS, *search.ARGUMENTS)
         arguments = {
             'sort_key': sort_key,
             'sort_dir': DESCENDING if descending else ASCENDING,
             **wanted.filters,
-            **{name: asked[name] for name in as_text if name in asked},
+            **{name: asked[name] for name in search.ARGUMENTS if name in asked},
             'limit': limit,
             'marker': marker,
         }
@@ -163,12 +153,8 @@ def query(request: Request, noun: str) -> Query:
     """Return the query of a request; Invalid."""
     asked = request.query
     sort_key, descending = sort_order(request, SORT_KEYS[noun])
-    if not _TIME_FILTERS.keys().isdisjoint(asked):
-        if asked.get('sort_key', CREATED) != CREATED:
-            raise exceptions.Invalid(
-                f'The filters {" and ".join(_TIME_FILTERS)} require the sort key '
-                f'{CREATED}; the sort key is {sort_key}.'
-            )
+    limits = search.time_limits(asked, CREATED, asked.get('sort_key'))
+    if limits:
         sort_key = CREATED
     marker = asked.get('marker')
     return Query(
@@ -181,8 +167,8 @@ def query(request: Request, noun: str) -> Query:
         after=marker and marker.lower(),
         limit=request.page_size,
         deleted=request.show_deleted or asked.get('state') == DELETED,
-        since=attributes.parse_time('since', asked.get('since')),
-        until=attributes.parse_time('until', asked.get('until')),
+        since=limits.get('since'),
+        until=limits.get('until'),
     )
 
 

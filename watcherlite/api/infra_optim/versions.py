@@ -19,9 +19,9 @@ INFRA_OPTIM = Versions(
         (1, 8): 'GET /v1/actions/{uuid} shows outputs, and /v1/actions/{uuid}/logs and '
         '/events the log and the events of the action; POST .../retry of a plan or an '
         'action creates a plan of what did not succeed; GET /v1/plugins, '
-        '/v1/notifications and /v1/requests; audits and action plans are searched by '
-        'text, user, since and until; action plans show their progress, services '
-        'their lane and lease; the data models storage and baremetal. Not in '
+        '/v1/notifications and /v1/requests; audits, action plans and actions are '
+        'searched by text, user, since and until; action plans show their progress, '
+        'services their lane and lease; the data models storage and baremetal. Not in '
         'OpenStack Watcher.',
     },
 )

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.api import links
+from watcherlite.api import links, search
 from watcherlite.api.operation import Request, Response
+from watcherlite.api.search import Search
 from watcherlite.db.query import Query
 from watcherlite.db.stacks import ListedStack
 from watcherlite.states import stack as states
@@ -27,6 +28,13 @@ FILTERS: Mapping[str, str] = {
     'owner_id': 'owner_uuid',
 }
 _TAGS = ('tags', 'tags_any', 'not_tags', 'not_tags_any')
+SEARCH: Search[ListedStack] = Search(
+    lambda row: (row.stack.uuid, row.stack.name, row.stack.status_reason),
+    lambda row: row.stack.user,
+    lambda row: row.stack.uuid,
+)
+#: The sort key of the times of creation.
+CREATED = 'creation_time'
 #: Maximum number of tags of an argument: each is a condition of the query.
 MOST_TAGS = 100
 
@@ -36,23 +44,38 @@ def list_stacks(
 ) -> Response:
     """Return a page of stacks.
 
+    :raises Invalid: the stacks of a search are to be counted
     :raises StackNotFound: no stack has the id of the marker
     """
-    asked = request.query
-    wanted = query(request)
+    asked, wanted, limit = request.query, query(request), request.page_size
     store = request.services.store
-    rows = [] if wanted.limit == 0 else store.list_stacks(wanted)
+    is_search = search.has_search(asked)
+    if is_search and asked.get('with_count'):
+        raise exceptions.Invalid(
+            f'with_count cannot be combined with {search.TEXT} or {search.USER}, which '
+            'have no index'
+        )
+    rows: list[ListedStack] = []
+    after: str | None = None
+    if limit and is_search:
+        rows, after = SEARCH.read(wanted, store.list_stacks, asked, limit)
+    elif limit:
+        rows = store.list_stacks(wanted)
+        after = rows[-1].stack.uuid if len(rows) == limit else None
     body: dict[str, Any] = {'stacks': represent(rows)}
-    if rows and len(rows) == wanted.limit:
-        body['links'] = [links.next_page(request, rows[-1].stack.uuid)]
+    if after is not None:
+        body['links'] = [links.next_page(request, after)]
     if asked.get('with_count'):
         body['count'] = store.count_stacks(wanted)
     return Response(body)
 
 
 def query(request: Request) -> Query:
-    """Return the query of a request."""
+    """Return the query of a request; Invalid."""
     asked = request.query
+    order = _order(asked)
+    names = {column: name for name, column in SORT_KEYS.items()}
+    limits = search.time_limits(asked, CREATED, names[order[0][0]])
     tenant: str | None = request.path['tenant']
     if asked.get('global_tenant'):
         tenant = asked.get('tenant')
@@ -70,9 +93,11 @@ def query(request: Request) -> Query:
         filters=filters,
         nested=bool(asked.get('show_nested')),
         deleted=bool(asked.get('show_deleted')),
-        sort=_order(asked),
+        sort=order,
         after=asked.get('marker') or None,
         limit=request.page_size,
+        since=limits.get('since'),
+        until=limits.get('until'),
     )
 
 

@@ -49,6 +49,7 @@ class ActionList(_Actions, base.List):
         base.BY_STATE,
         Filter('--action-type', 'action_type', 'TYPE', 'filter by type'),
         Filter('--target', 'target', 'TARGET', 'filter by target'),
+        *base.SEARCH,
     )
 
 

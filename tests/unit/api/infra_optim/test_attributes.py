@@ -1,7 +1,5 @@
 """The changes of attributes by a patch."""
 
-import datetime
-
 from tests import base
 from watcherlite import exceptions
 from watcherlite.api.infra_optim import attributes
@@ -53,28 +51,3 @@ class TestPatched(base.TestCase):
             'is a number.',
             str(error),
         )
-
-
-class TestParseTime(base.TestCase):
-    """Times in requests."""
-
-    def test_time_without_offset_is_in_utc(self):
-        noon = datetime.datetime(2030, 1, 31, 12, tzinfo=datetime.UTC)
-        for text in (
-            '2030-01-31T12:00:00',
-            '2030-01-31 12:00:00',
-            '2030-01-31T12:00:00Z',
-            '2030-01-31T14:00:00+02:00',
-            '2030-01-31T12:00:00.000000+00:00',
-        ):
-            with self.subTest(text=text):
-                self.assertEqual(noon, attributes.parse_time('start_time', text))
-        self.assertIsNone(attributes.parse_time('start_time', None))
-
-    def test_invalid_time_is_rejected(self):
-        for text in ('', 'tomorrow', '2030-02-31', '0001-01-01T00:00:00+12:00'):
-            with self.subTest(text=text):
-                error = self.assertRaises(
-                    exceptions.Invalid, attributes.parse_time, 'start_time', text
-                )
-                self.assertIn(f"attribute start_time. Value: '{text}'.", str(error))

@@ -7,6 +7,7 @@ from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
 from watcherlite.domain.capacity import ADJUSTMENTS
+from watcherlite.domain.clusters import Cluster
 from watcherlite.engine.clusters.action_types import RECOVERIES
 from watcherlite.states import cluster as states
 
@@ -42,11 +43,10 @@ _CLUSTER: Schema = closed(
     }
 )
 
-INDEX: Versioned = unversioned(
-    fragments.list_arguments(
-        {**fragments.filters('name'), 'status': fragments.one_of(_STATUSES)},
-        texts.CLUSTERS,
-    )
+INDEX: Versioned = fragments.searched_list(
+    Cluster,
+    {**fragments.filters('name'), 'status': fragments.one_of(_STATUSES)},
+    texts.CLUSTERS,
 )
 COLLECTION: Versioned = unversioned(fragments.page('clusters', _CLUSTER))
 CLUSTER: Versioned = fragments.under('cluster', _CLUSTER)

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.api import fragments
+from watcherlite.api import fragments, search
+from watcherlite.api.clustering.versions import SEARCH
 from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.db.clusters import TIMED
 
 TEXT = fragments.TEXT
 TEXT_OR_NULL = fragments.TEXT_OR_NULL
@@ -117,6 +119,17 @@ def list_arguments(
 ) -> dict[str, Any]:
     """Return the schema of the arguments of a list with these filters."""
     return dict(arguments({**LISTED, **properties}, title))
+
+
+def searched_list(
+    kind: type, properties: Mapping[str, Schema], title: str | None = None
+) -> Versioned:
+    """Return the schemas of the arguments of a list of a class that has a search."""
+    searched = {**properties, **search.schemas(TIMED[kind])}
+    return {
+        (1, 0): list_arguments(properties, title),
+        SEARCH: list_arguments(searched, title),
+    }
 
 
 def object_with(members: Mapping[str, Schema], *required: str) -> Schema:

@@ -6,6 +6,7 @@ from watcherlite.api.clustering import texts
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Version, Versioned, unversioned
+from watcherlite.domain.clusters import Node
 from watcherlite.engine.clusters.action_types import RECOVERIES
 from watcherlite.states import cluster as states
 
@@ -40,14 +41,13 @@ _DETAILS: Mapping[str, Schema] = {
 _OLD: Schema = closed(_SHOWN, _DETAILS)
 _NODE: Schema = closed({**_SHOWN, 'tainted': fragments.BOOLEAN}, _DETAILS)
 
-INDEX: Versioned = unversioned(
-    fragments.list_arguments(
-        {
-            'cluster_id': {**fragments.REFERENCE, 'description': 'Of this cluster.'},
-            **fragments.filters('name'),
-            'status': fragments.one_of(tuple(states.NODE_STATUSES)),
-        }
-    )
+INDEX: Versioned = fragments.searched_list(
+    Node,
+    {
+        'cluster_id': {**fragments.REFERENCE, 'description': 'Of this cluster.'},
+        **fragments.filters('name'),
+        'status': fragments.one_of(tuple(states.NODE_STATUSES)),
+    },
 )
 SHOW: Versioned = unversioned(
     fragments.arguments(

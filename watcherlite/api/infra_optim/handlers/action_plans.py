@@ -8,7 +8,6 @@ from watcherlite.api import links, timestamps
 from watcherlite.api.infra_optim import patches
 from watcherlite.api.infra_optim.collection import ObjectCollection, find_by_uuid
 from watcherlite.api.infra_optim.schemas import action_plans as schemas
-from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.infra_optim.versions import (
     DELETED,
     PROGRESS,
@@ -16,6 +15,7 @@ from watcherlite.api.infra_optim.versions import (
     STATUS_MESSAGE,
 )
 from watcherlite.api.operation import Request, Response
+from watcherlite.api.search import Search
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedPlan
 from watcherlite.domain.action_plans import REVERTING

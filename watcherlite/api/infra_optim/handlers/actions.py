@@ -13,9 +13,11 @@ from watcherlite.api.infra_optim.schemas import action_plans as plan_schemas
 from watcherlite.api.infra_optim.schemas import actions as schemas
 from watcherlite.api.infra_optim.versions import DELETED, OUTPUTS, RETRY, STATUS_MESSAGE
 from watcherlite.api.operation import Request, Response
+from watcherlite.api.search import Search
 from watcherlite.conf import masking
 from watcherlite.db.api import Store
 from watcherlite.db.query import ListedAction
+from watcherlite.domain import creators
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.states import action as states
 
@@ -105,7 +107,23 @@ def has_ended(store: Store, uuid: str) -> bool:
 
 
 ACTIONS = _Actions(
-    'actions', 'action', lambda store: store.page_of_actions, _find, represent, 'uuid'
+    'actions',
+    'action',
+    lambda store: store.page_of_actions,
+    _find,
+    represent,
+    'uuid',
+    Search(
+        lambda row: (
+            row.action.uuid,
+            row.action.name,
+            row.action.target,
+            row.action.status_message,
+            row.plan_uuid,
+        ),
+        lambda row: creators.of_context(row.action.context).user_id,
+        lambda row: row.action.uuid,
+    ),
 )
 
 ROUTES = ACTIONS.routes(schemas, schemas.ACTION, 'Show an action.')

@@ -9,8 +9,8 @@ from watcherlite.api.infra_optim import attributes, patches, versions
 from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import audits as schemas
 from watcherlite.api.infra_optim.schemas import scopes
-from watcherlite.api.infra_optim.search import Search
 from watcherlite.api.operation import Request, Response
+from watcherlite.api.search import Search
 from watcherlite.conf import masking
 from watcherlite.db.query import ListedAudit
 from watcherlite.domain.audits import AuditRequest
@@ -138,7 +138,7 @@ def _changed(request: Request, changes: Sequence[patches.Change]) -> str:
     values = attributes.patched(_document(found), changes, _CHECKER, EMPTY)
     scopes.check(values.get('scope'))
     for name in values.keys() & set(TIMES):
-        values[name] = attributes.parse_time(name, values[name])
+        values[name] = timestamps.parse_time(name, values[name])
     if values.get('interval') is not None:
         values['interval'] = str(values['interval'])
     try:
@@ -163,7 +163,7 @@ def _audit_request(request: Request) -> AuditRequest:
     if 'interval' in given:
         given['interval'] = str(given['interval'])
     for name in given.keys() & set(TIMES):
-        given[name] = attributes.parse_time(name, given[name])
+        given[name] = timestamps.parse_time(name, given[name])
     template = given.pop('audit_template_uuid', None)
     return AuditRequest(audit_template=template, **given)
 

@@ -6,7 +6,6 @@ from urllib import parse
 
 from watcherlite import exceptions
 from watcherlite.api import links, timestamps
-from watcherlite.api.infra_optim import attributes
 from watcherlite.api.infra_optim.schemas import requests as schemas
 from watcherlite.api.infra_optim.versions import REQUESTS
 from watcherlite.api.operation import Request, Response, RouteTable
@@ -51,8 +50,8 @@ def index(request: Request) -> Response:
         user=asked.get('user'),
         project_id=asked.get('project_id'),
         object_uuid=asked.get('object'),
-        since=attributes.parse_time('since', asked.get('since')),
-        until=attributes.parse_time('until', asked.get('until')),
+        since=timestamps.parse_time('since', asked.get('since')),
+        until=timestamps.parse_time('until', asked.get('until')),
         before=_parse_marker(asked.get('marker')),
     )
     found = request.services.store.list_requests(query)
@@ -70,7 +69,7 @@ def _parse_marker(marker: str | None) -> tuple[datetime.datetime, int] | None:
     if marker is None:
         return None
     time, _, sequence = marker.partition(',')
-    moment = attributes.parse_time('marker', time)
+    moment = timestamps.parse_time('marker', time)
     if moment is None or not sequence.isdecimal() or len(sequence) > 18:
         raise exceptions.Invalid(
             'The marker is invalid; follow the link `next` of a page instead'

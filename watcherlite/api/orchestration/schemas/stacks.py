@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from watcherlite.api import search
 from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.states import stack as states
@@ -100,6 +101,7 @@ INDEX: Versioned = fragments.arguments(
             'type': 'string',
             'description': 'With global_tenant: of this project alone.',
         },
+        **search.schemas('creation_time', 'name'),
     }
 )
 SHOW: Versioned = fragments.arguments(

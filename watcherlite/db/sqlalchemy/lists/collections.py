@@ -152,6 +152,11 @@ def _refers(table: sa.Table, *columns: str) -> tuple[tuple[sa.Table, Expression]
     return tuple((others[c], others[c].c.id == table.c[c]) for c in columns)
 
 
+def _time_limits(column: Expression) -> Mapping[str, Filter]:
+    """Return the filters by the limits of a time."""
+    return {'since': Limit(column), 'until': Limit(column, is_upper=True)}
+
+
 def _infra_optim(
     name: str,
     table: sa.Table,
@@ -173,8 +178,7 @@ def _infra_optim(
         else:
             comparisons[of] = Equal(table.c[of])
     if name in queries.TIMED:
-        created = table.c.created_at
-        comparisons |= {'since': Limit(created), 'until': Limit(created, is_upper=True)}
+        comparisons |= _time_limits(table.c.created_at)
     return Collection(
         name,
         table,
@@ -200,6 +204,8 @@ def _cluster_collection(kind: type, table: sa.Table, mapper: Any) -> Collection:
             comparisons[name] = ActionStatus(actions.c.status)
         else:
             comparisons[name] = OneOf(_column(table, name))
+    if kind in cluster_port.TIMED:
+        comparisons |= _time_limits(table.c[cluster_port.TIMED[kind]])
     if table is actions:
         options: dict[str, Any] = {
             'hidden_values': (UNLISTED,),
@@ -284,6 +290,7 @@ COLLECTIONS: Mapping[str, Collection] = {
             'tags_any': Tagged(any_of=True),
             'not_tags': Tagged(negated=True),
             'not_tags_any': Tagged(any_of=True, negated=True),
+            **_time_limits(stacks.c.created_at),
         },
         (('created_at', True),),
         ((_owners, _owners.c.id == stacks.c.owner_id),),

@@ -52,11 +52,14 @@ class Comparison:
     :param equality: (column, value), of a column that has an index
     :param conditions: further conditions
     :param hidden: the only values of `hidden` in matching rows; None: any
+    :param limit: (column, value, whether it is the upper one): the limit of a range of
+        values, which is one of the conditions too
     """
 
     equality: tuple[Expression, Expression] | None = None
     conditions: tuple[Expression, ...] = ()
     hidden: tuple[int, ...] | None = None
+    limit: tuple[Expression, Expression, bool] | None = None
 
 
 NOTHING = Comparison(conditions=(NEVER,))
@@ -110,9 +113,9 @@ class Limit:
 
     def compare(self, name: str, kind: bool) -> Comparison:
         value: Any = sa.bindparam(name, type_=self.column.type)
-        if self.is_upper:
-            return Comparison(conditions=(self.column <= value,))
-        return Comparison(conditions=(self.column >= value,))
+        condition = self.column <= value if self.is_upper else self.column >= value
+        limit = (self.column, value, self.is_upper)
+        return Comparison(conditions=(condition,), limit=limit)
 
 
 def name_values(name: str, prefix: str = '') -> dict[str, Any]:

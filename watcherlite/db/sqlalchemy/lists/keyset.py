@@ -143,6 +143,8 @@ class _Page:
         self._possible: tuple[int, ...] | None = None
         #: The filters leave unfinished actions only.
         self._unfinished = False
+        #: The limits of the sort key: whether it is the upper one -> value.
+        self._limits: dict[bool, Expression] = {}
         for name, kind in self._shape.filters:
             found = self._of.filters[name].compare(name, kind)
             if found.equality is not None and self._equality is None:
@@ -150,6 +152,8 @@ class _Page:
             elif found.equality is not None:
                 self._conditions.append(found.equality[0] == found.equality[1])
                 self._unfinished = found.equality[1] is EMPTY
+            if found.limit is not None and found.limit[0] is self._sort.column:
+                self._limits[found.limit[2]] = found.limit[1]
             self._conditions += found.conditions
             self._possible = found.hidden or self._possible
 
@@ -328,7 +332,7 @@ class _Page:
                 ),
                 dataclasses.replace(scan, after=[value], where=present),
             ]
-        if self._sort.nullable:
+        if self._sort.nullable and not self._limits:
             # All rows without a value come after a marker that has a value.
             before_all = number(LAST_ID if self._descending else 0)
             begin = self._marker_values(
@@ -533,9 +537,10 @@ class _Page:
         hidden = [] if scan.hidden is None else [(self.hidden, number(scan.hidden))]
         by_id = scan.order[0][0] is self._id and len(columns) == 1
         by_id = by_id and scan.index_column is None and self._is_indexed()
+        is_unfiltered = len(shape.filters) == len(self._limits)
         if not shape.row_values:
             by_range = False
-        elif scan.is_index_order and shape.tenant and not shape.filters:
+        elif scan.is_index_order and shape.tenant and is_unfiltered:
             by_range = True
         else:
             by_range = by_id and not shape.tenant
@@ -600,21 +605,36 @@ class _Page:
         """
         first = [column for column, _ in prefix]
         values = [value for _, value in prefix]
-        column, single = first[0], len(first) == 1
-        row: Any = column if single else sa.tuple_(*first)
-        equal: Any = values[0] if single else sa.tuple_(*values)
-        descending = self._descending
-        end = row >= equal if descending else row <= equal
-        begin = row <= equal if descending else row >= equal
+        column, descending = first[0], self._descending
+        found = [self._limit_of_range(prefix, columns, is_upper=not descending)]
         if after:
             begin = self._is_beyond(
                 sa.tuple_(*first, *columns), sa.tuple_(*values, *after)
             )
-        found = [begin, end]
-        if not single:
+        else:
+            begin = self._limit_of_range(prefix, columns, is_upper=descending)
+        found.insert(0, begin)
+        if len(prefix) > 1:
             # Implies that it is not NULL, which is the condition of some indexes.
             found.append(column >= values[0] if descending else column <= values[0])
         return found
+
+    def _limit_of_range(
+        self, prefix: Sequence[Equality], columns: Sequence[Expression], is_upper: bool
+    ) -> Any:
+        """Return one limit of the range in which columns have some values.
+
+        It includes the limit of the sort key, if this is the next column.
+        """
+        pairs = list(prefix)
+        if is_upper in self._limits and columns[0] is self._sort.column:
+            pairs.append((columns[0], self._limits[is_upper]))
+        row: Any = pairs[0][0]
+        limit: Any = pairs[0][1]
+        if len(pairs) > 1:
+            row = sa.tuple_(*(column for column, _ in pairs))
+            limit = sa.tuple_(*(value for _, value in pairs))
+        return row <= limit if is_upper else row >= limit
 
     def _prefix_condition(self, prefix: Sequence[Equality]) -> list[Any]:
         """Return the condition that the first two columns of an index have some values.

@@ -3,7 +3,7 @@
 import dataclasses
 
 from tests import base
-from watcherlite.api.infra_optim import search
+from watcherlite.api import search
 from watcherlite.db.query import Query
 
 
