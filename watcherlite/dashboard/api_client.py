@@ -12,7 +12,7 @@ Environ = dict[str, Any]
 Wsgi = Callable[[Environ, Any], Iterable[bytes]]
 
 #: The microversions that pages are written for; each mount reads its own.
-VERSIONS = 'infra-optim 1.8, clustering 1.14'
+VERSIONS = 'infra-optim 1.8, clustering 1.15'
 #: Headers of the request of a page that its calls of the API must not have.
 _OWN = (
     'HTTP_ACCEPT',

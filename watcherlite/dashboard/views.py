@@ -36,6 +36,10 @@ class View:
         """
         return self.policy.allows(rule, self.caller, project)
 
+    def filters(self, *names: str) -> dict[str, str]:
+        """Return the arguments of the URL of a list; '' for those that are missing."""
+        return {name: self.args.get(name, '').strip() for name in names}
+
     def address(self, *segments: str, **query: Any) -> str:
         """Return the address of a page, as the function `address`."""
         return address(self.root, *segments, **query)

@@ -4,6 +4,7 @@ import functools
 import json
 import os
 import urllib.request
+from urllib import parse
 
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -347,11 +348,7 @@ class TestAccess(DashboardCase):
         browser.wait_for_text('The action plan was started.')
 
     def test_times_are_in_the_zone_of_the_viewer_with_the_exact_one_on_hover(self):
-        browser = self.useFixture(Browser())
-        browser.driver.execute_cdp_cmd(
-            'Emulation.setTimezoneOverride', {'timezoneId': 'Asia/Tokyo'}
-        )
-        browser.driver.get(f'{self.url}/dashboard/action_plans/{self.plan}')
+        browser = self.open_in_tokyo(f'/action_plans/{self.plan}')
         time = browser.driver.find_element(By.CSS_SELECTOR, 'main time')
         expected = browser.driver.execute_script(
             "return new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', "
@@ -363,6 +360,46 @@ class TestAccess(DashboardCase):
         self.assertRegex(
             time.get_attribute('title'), r'^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} UTC$'
         )
+
+    def test_times_of_filters_are_entered_in_the_zone_of_the_viewer(self):
+        asked = 'since=2030-01-31&until=2030-02-01T12%3A00%3A05%2B02%3A00'
+        browser = self.open_in_tokyo(f'/action_plans?{asked}')
+        driver = browser.driver
+        driver.execute_script(
+            "window.before = document.getElementById('filter-since');"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )
+        browser.wait(
+            lambda: driver.execute_script('return !window.before.isConnected'),
+            'the page is not refreshed',
+        )
+        since, until = (
+            driver.find_element(By.ID, f'filter-{name}') for name in ('since', 'until')
+        )
+        shown = [field.get_attribute('value') for field in (since, until)]
+        self.assertEqual(['2030-01-31T09:00', '2030-02-01T19:00:05'], shown)
+        self.assertIn('Since (local time)', browser.text('.filters'))
+
+        driver.execute_script(
+            "arguments[0].value = '2020-01-31T08:30';"
+            "arguments[0].dispatchEvent(new Event('input'))",
+            since,
+        )
+        browser.click('Filter')
+        browser.wait_for_text('maintenance', 'main table')
+
+        sent = dict(parse.parse_qsl(parse.urlsplit(driver.current_url).query))
+        times = {'since': '2020-01-30T23:30', 'until': '2030-02-01T12:00:05+02:00'}
+        self.assertEqual(times, sent)
+
+    def open_in_tokyo(self, path):
+        """Return a browser in the zone of Tokyo that displays a page."""
+        browser = self.useFixture(Browser())
+        browser.driver.execute_cdp_cmd(
+            'Emulation.setTimezoneOverride', {'timezoneId': 'Asia/Tokyo'}
+        )
+        browser.driver.get(f'{self.url}/dashboard{path}')
+        return browser
 
     def test_texts_of_others_are_never_scripts(self):
         hostile = (

@@ -147,16 +147,36 @@ class TestClusters(ClusterCase):
                     [link for link in page.links if '/clusters/' in link],
                 )
 
+    def test_the_lists_are_searched_by_text_time_and_user(self) -> None:
+        cluster, node = self.cluster_path, self.node_path
+        for path, expected in (
+            ('clusters?text=BELOW+desired', [cluster]),
+            ('clusters?since=2026-03-29&until=2026-03-30&user=ada', [cluster]),
+            ('clusters?until=2026-03-28', []),
+            ('clusters?user=eve', []),
+            ('nodes?text=NO+answer&cluster_id=web', [node]),
+            ('nodes?text=web-2&since=2026-03-29', [node]),
+            ('nodes?since=2026-03-31', []),
+        ):
+            with self.subTest(path):
+                page = self.visitor.get(f'/dashboard/{path}')
+                found = [link for link, text in page.links.items() if 'web' in text]
+                self.assertEqual(expected, found)
+                if not expected:
+                    noun = path.partition('s?')[0]
+                    self.assertIn(f'No {noun} matches. Clear the filters', page.text)
+
     def test_the_list_has_pages(self) -> None:
         for number in range(60):
             self.add_cluster(f'a{number:02}')
         names: list[str] = []
-        path = '/dashboard/clusters?status=ACTIVE'
+        path = '/dashboard/clusters?status=ACTIVE&text=a&user=ada&since=2026-03-01'
         while path:
             page = self.visitor.get(path)
             names += [t for link, t in page.links.items() if '/clusters/' in link]
             path = next((a for a, t in page.links.items() if t == 'Next page'), '')
-        self.assertEqual([f'a{number:02}' for number in range(60)], names)
+        # Within limits of time, the latest first.
+        self.assertEqual([f'a{number:02}' for number in reversed(range(60))], names)
 
     def test_an_empty_list_names_the_command_that_creates_a_cluster(self) -> None:
         page = self.visitor.get('/dashboard/clusters?name=nothing')

@@ -7,7 +7,7 @@ from urllib import parse
 from falcon import testing
 
 from tests import base
-from tests.factories import at, make_action, store_plan
+from tests.factories import at, make_action, make_plan, store_plan
 from tests.functional.api.fixtures import ApiFixture, PlansFixture
 from tests.functional.api.plans import LOGGED, uuid
 from tests.functional.dashboard.visitor import Shown, Visitor
@@ -15,7 +15,7 @@ from watcherlite.api.policy import AccessPolicy
 from watcherlite.dashboard.api_client import ApiClient
 from watcherlite.db.action_logs import LogEntry
 from watcherlite.db.api import ActionChange
-from watcherlite.domain.creators import Creator
+from watcherlite.domain.creators import CREATOR, Creator
 
 PLAN, ACTION = uuid('a', 1), uuid('b', 1)
 #: Names and reasons that would be scripts without escaping.
@@ -125,6 +125,44 @@ class TestPages(PageCase):
         page = self.visitor.get('/dashboard/audits?text=AUDIT-2')
         self.assertIn(f'/dashboard/audits/{uuid("d", 2)}', page.links)
         self.assertNotIn(f'/dashboard/audits/{uuid("d", 1)}', page.links)
+
+    def test_actions_are_searched_by_text_time_and_creator_of_the_plan(self) -> None:
+        creator = Creator('alice', 'acme')
+        context = {'request_id': 'r', CREATOR: creator.as_mapping()}
+        _, (action,) = store_plan(
+            self.store, make_action(name='copy', context=context), creator=creator
+        )
+        shown = f'/dashboard/actions/{action.uuid}'
+        for query, expected in (
+            ('user=alice', [shown]),
+            ('user=alice&text=COPY&since=2026-03-29&until=2026-03-30', [shown]),
+            ('text=host-7', [f'/dashboard/actions/{uuid("c", 9)}']),
+            ('user=bob', []),
+            ('state=PENDING&since=2026-03-31', []),
+        ):
+            page = self.visitor.get(f'/dashboard/actions?{query}')
+            found = [link for link in page.links if '/actions/' in link]
+            self.assertEqual(expected, found, query)
+        self.assertIn('No action matches. Clear the filters, or create', page.text)
+
+    def test_the_next_page_of_a_search_has_its_filters(self) -> None:
+        with self.store.transaction() as tx:
+            plan = tx.insert_plan(make_plan())
+            tx.insert_actions(
+                [make_action(plan_id=plan.id, name=f'copy {n}') for n in range(51)], []
+            )
+        asked = 'text=Copy&since=2026-03-29'
+        page = self.visitor.get(f'/dashboard/actions?state=PENDING&{asked}')
+        (following,) = (a for a, text in page.links.items() if text == 'Next page')
+        self.assertIn(f'?state=PENDING&{asked}&marker=', following)
+        last = self.visitor.get(following)
+        self.assertEqual(
+            (50, 1),
+            tuple(
+                sum(text.startswith('copy') for text in shown.links.values())
+                for shown in (page, last)
+            ),
+        )
 
     def test_an_error_page_needs_no_policies(self) -> None:
         def fail(*args: Any) -> bool:

@@ -50,6 +50,20 @@ class TestStacks(StackCase):
         self.assertIn('Stacks of project default', page.text)
         self.assertIn('No stack matches.', page.text)
 
+    def test_the_list_is_searched_by_state_text_time_and_user(self) -> None:
+        self.store('one', 'CREATE_COMPLETE')
+        two = self.store('two', 'UPDATE_FAILED')
+        for query, expected in (
+            ('text=TWO&since=2026-03-29&until=2100-01-01', [two]),
+            ('action=UPDATE&status=FAILED', [two]),
+            ('text=two&user=eve', []),
+            ('until=2020-01-01', []),
+        ):
+            page = self.visitor.get(f'/dashboard/stacks?project=acme&{query}')
+            found = [link for link in page.links if '/stacks/' in link]
+            self.assertEqual(expected, found, query)
+        self.assertIn('choose another project', page.text)
+
     def test_the_overview_has_failed_and_locked_stacks(self) -> None:
         failed = self.store('one', 'UPDATE_FAILED')
         locked = self.store('two', 'LOCK_COMPLETE')
@@ -65,7 +79,9 @@ class TestStacks(StackCase):
     def test_long_lists_have_pages(self) -> None:
         for number in range(51):
             self.store(f's{number}', 'CREATE_COMPLETE')
-        page = self.visitor.get('/dashboard/stacks?project=acme')
+        page = self.visitor.get(
+            '/dashboard/stacks?project=acme&text=S&since=2020-01-01'
+        )
         last = next(a for a, text in page.links.items() if text == 'Next page')
         rest = self.visitor.get(last)
         self.assertEqual(

@@ -31,7 +31,7 @@ _FILTERS = (
 @PAGES.page('/action_plans', 'action_plans.html')
 def list_plans(view: View) -> Mapping[str, Any]:
     """List plans, the newest first."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     order = {'sort_key': args['sort_key'] or 'created_at'}
     order['sort_dir'] = args['sort_dir'] or 'desc'
     body = view.api.get('/v1/action_plans/detail', **{**args, **order}, limit=ROWS)
@@ -57,7 +57,7 @@ def show_plan(view: View, uuid: str) -> Mapping[str, Any]:
         'plan': plan,
         'actions': actions,
         'shown': _filter(actions, view.args),
-        'filters': {name: view.args.get(name, '') for name in ('text', 'state')},
+        'filters': view.filters('text', 'state'),
         'states': plan_actions.STATES,
         'is_cut': len(actions) >= MOST,
         'counts': _counts(actions),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard.pages import plan_actions
-from watcherlite.dashboard.views import PageTable, View
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.states import action_plan as plan_states
 
 PAGES = PageTable()
@@ -19,6 +19,7 @@ _FILTERS = (
     'target',
     'action_plan_uuid',
     'audit_uuid',
+    *SEARCH,
     'sort_key',
     'sort_dir',
     'marker',
@@ -28,7 +29,7 @@ _FILTERS = (
 @PAGES.page('/actions', 'actions.html')
 def list_actions(view: View) -> Mapping[str, Any]:
     """List actions, the newest first."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     order = {'sort_key': args['sort_key'] or 'created_at'}
     order['sort_dir'] = args['sort_dir'] or 'desc'
     body = view.api.get('/v1/actions/detail', **{**args, **order}, limit=ROWS)

@@ -13,7 +13,7 @@ _FILTERS = ('goal', 'strategy', 'sort_key', 'sort_dir', 'marker')
 @PAGES.page('/audit_templates', 'audit_templates.html')
 def list_templates(view: View) -> Mapping[str, Any]:
     """List templates by name, with the form of a new one."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     order = {'sort_key': args['sort_key'] or 'name'}
     body = view.api.get('/v1/audit_templates/detail', **{**args, **order}, limit=ROWS)
     creates = view.allows('audit_template:create')

@@ -16,7 +16,7 @@ _FILTERS = ('state', 'goal', 'strategy', *SEARCH, 'sort_key', 'sort_dir', 'marke
 @PAGES.page('/audits', 'audits.html')
 def list_audits(view: View) -> Mapping[str, Any]:
     """List audits, the newest first."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     order = {'sort_key': args['sort_key'] or 'created_at'}
     order['sort_dir'] = args['sort_dir'] or 'desc'
     body = view.api.get('/v1/audits/detail', **{**args, **order}, limit=ROWS)

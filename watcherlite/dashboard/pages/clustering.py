@@ -35,6 +35,16 @@ def projects(view: View, asked: str) -> str:
     return asked or ('true' if without else '')
 
 
+def sort_of(args: Mapping[str, str], default: str) -> str:
+    """Return the argument `sort` of a list.
+
+    :param args: those of the page; a list within limits of time is sorted by it
+    """
+    if args['since'] or args['until']:
+        default = 'init_at:desc'
+    return args['sort'] or default
+
+
 def may_choose_projects(view: View) -> bool:
     """Return whether the user may choose between the own and all projects."""
     return view.caller.project_id is not None and view.allows(ALL_PROJECTS)

@@ -5,19 +5,19 @@ from typing import Any
 
 from watcherlite.dashboard.pages import clustering
 from watcherlite.dashboard.pages.clustering import API, ROWS
-from watcherlite.dashboard.views import PageTable, View
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.states import cluster as states
 
 PAGES = PageTable()
-_FILTERS = ('name', 'status', 'global_project', 'sort', 'marker')
+_FILTERS = ('name', 'status', *SEARCH, 'global_project', 'sort', 'marker')
 
 
 @PAGES.page('/clusters', 'clusters.html')
 def list_clusters(view: View) -> Mapping[str, Any]:
     """List clusters by name."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     more = {
-        'sort': args['sort'] or 'name',
+        'sort': clustering.sort_of(args, 'name'),
         'global_project': clustering.projects(view, args['global_project']),
     }
     body = view.api.get(f'{API}/clusters', **{**args, **more}, limit=ROWS)

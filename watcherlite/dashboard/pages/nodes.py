@@ -5,19 +5,19 @@ from typing import Any
 
 from watcherlite.dashboard.pages import clustering
 from watcherlite.dashboard.pages.clustering import API, ROWS
-from watcherlite.dashboard.views import PageTable, View
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.states import cluster as states
 
 PAGES = PageTable()
-_FILTERS = ('cluster_id', 'name', 'status', 'global_project', 'sort', 'marker')
+_FILTERS = ('cluster_id', 'name', 'status', *SEARCH, 'global_project', 'sort', 'marker')
 
 
 @PAGES.page('/nodes', 'nodes.html')
 def list_nodes(view: View) -> Mapping[str, Any]:
     """List nodes by name, those of a cluster by index."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     more = {
-        'sort': args['sort'] or ('index' if args['cluster_id'] else 'name'),
+        'sort': clustering.sort_of(args, 'index' if args['cluster_id'] else 'name'),
         'global_project': clustering.projects(view, args['global_project']),
     }
     body = view.api.get(f'{API}/nodes', **{**args, **more}, limit=ROWS)

@@ -22,7 +22,7 @@ OBJECTS: Mapping[str, str] = {
 @PAGES.page('/requests', 'requests.html')
 def list_requests(view: View) -> Mapping[str, Any]:
     """List the requests that changed something, the latest first."""
-    args = {name: view.args.get(name, '').strip() for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     body = view.api.get('/v1/requests', **args, limit=ROWS)
     return {
         'requests': body['requests'],

@@ -14,7 +14,7 @@ _FILTERS = ('sort_key', 'sort_dir', 'marker')
 @PAGES.page('/services', 'services.html')
 def list_services(view: View) -> Mapping[str, Any]:
     """List the services, with the health of the parts of the service."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
+    args = view.filters(*_FILTERS)
     body = view.api.get('/v1/services/detail', **args, limit=ROWS)
     health = get_health(view)
     return {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite.dashboard import graph
-from watcherlite.dashboard.views import PageTable, View
+from watcherlite.dashboard.views import SEARCH, PageTable, View
 from watcherlite.states import stack as states
 
 PAGES = PageTable()
@@ -25,7 +25,7 @@ _ACTIONS: Mapping[str, str] = {
     'cancel_update': 'Cancel and roll back',
     'cancel_without_rollback': 'Cancel',
 }
-_FILTERS = ('name', 'status', 'action', 'marker')
+_FILTERS = ('name', 'status', 'action', *SEARCH, 'marker')
 
 
 def project_of(view: View) -> str:
@@ -49,18 +49,16 @@ def find_stacks(view: View, limit: int, **filters: str) -> Sequence[Mapping[str,
 @PAGES.page('/stacks', 'stacks.html')
 def list_stacks(view: View) -> Mapping[str, Any]:
     """List the stacks of a project, the newest first."""
-    args = {name: view.args.get(name, '') for name in _FILTERS}
-    body = view.api.get(_path(view), **args, limit=ROWS + 1)
-    stacks = body['stacks'][:ROWS]
+    args = view.filters(*_FILTERS)
+    body = view.api.get(_path(view), **args, limit=ROWS)
     project = project_of(view)
-    is_cut = len(body['stacks']) > ROWS
-    more = {**args, 'marker': stacks[-1]['id'], 'project': project} if is_cut else {}
     return {
-        'stacks': stacks,
+        'stacks': body['stacks'],
         'project': project,
         'filters': args,
         'statuses': (states.COMPLETE, states.FAILED, states.IN_PROGRESS),
-        'next': view.address('stacks', **more) if more else '',
+        'actions': list(states.STACK_ACTIONS),
+        'next': view.next_address(body, {**args, 'project': project}, 'stacks'),
     }
 
 

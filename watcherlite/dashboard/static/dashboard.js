@@ -1,5 +1,5 @@
-// Makes pages live. Everything works without it: times are in UTC then, and a page shows
-// the present state when it is loaded again.
+// Makes pages live. Everything works without it: times are in UTC then, also those that
+// are entered, and a page shows the present state when it is loaded again.
 
 import { showLocalTimes } from './times.js';
 import { followEvents } from './events.js';
