@@ -187,13 +187,15 @@ class Runner:
 
     def prepares_elsewhere(self, attempt: Attempt) -> bool:
         """Return whether the preparation of an attempt may leave its thread."""
+        hooks = ['is_applied'] if attempt.action.phase == CHECK else []
         try:
             plugin = attempt.plugin()
+            if plugin.has_pre_condition(attempt.action.inputs):
+                hooks.append('pre_condition')
         except BaseException:  # a plugin may raise anything; its preparation reports it
             return False
-        hooks = ('is_applied', 'pre_condition')
-        return plugin.blocking or any(
-            hook_kind(plugin, hook) == COROUTINE for hook in hooks
+        return any(
+            plugin.blocking or hook_kind(plugin, hook) == COROUTINE for hook in hooks
         )
 
     async def instantiate(self, attempt: Attempt) -> None:
@@ -242,8 +244,10 @@ class Runner:
         """Run `pre_condition` of the plugin, unless the effect exists."""
         if attempt.applied:
             return None
-        context = attempt.context
-        returned = await self._call(attempt, 'pre_condition')
+        context, plugin = attempt.context, attempt.plugin()
+        returned: Any = None
+        if plugin.has_pre_condition(attempt.action.inputs):
+            returned = await self._call(attempt, 'pre_condition')
         if returned is None or returned is True:
             context.checkpoint()
             return None

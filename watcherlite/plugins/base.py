@@ -356,6 +356,15 @@ class ActionType(Connecting):
         """
         return self.blocking
 
+    def has_pre_condition(self, inputs: Mapping[str, Any]) -> bool:
+        """Return whether `pre_condition` has anything to check for these inputs.
+
+        By default: whether `pre_condition` is overridden. Override it if most actions
+        need no check, for which a thread or the event loop would be left. It must not
+        do I/O.
+        """
+        return self.supports('pre_condition')
+
     def pre_condition(self, context: HookContext) -> Awaited[Outcome | None]:
         """Check whether the action applies, without changing anything.
 

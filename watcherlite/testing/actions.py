@@ -188,6 +188,8 @@ class _Run:
         """Return None if the action may start."""
 
         def call(kind: ActionType) -> Any:
+            if not kind.has_pre_condition(self._context.inputs):
+                return outcomes.Done()
             returned = self._call(kind, 'pre_condition')
             return outcomes.Done() if returned is None else returned
 

@@ -142,6 +142,25 @@ class PrepareTest(RunnerCase):
         self.assertEqual([7], seen)
         self.assertIsNone(attempt.context.remaining())
 
+    def test_an_action_without_a_pre_condition_stays_in_its_thread(self) -> None:
+        async def checks(context: Any) -> None:
+            raise AssertionError('there is nothing to check')
+
+        checked = {'has_pre_condition': lambda inputs: 'check' in inputs}
+        for members, elsewhere in (
+            ({}, False),
+            ({'blocking': True}, False),
+            ({'pre_condition': checks, **checked}, False),
+            ({'pre_condition': checks}, True),
+            ({'has_pre_condition': raises(ValueError)}, False),
+        ):
+            attempt = self.attempt(inputs={})
+            runner = self.runner(**members)
+            self.assertEqual(elsewhere, runner.core.prepares_elsewhere(attempt))
+        attempt = self.attempt(inputs={})
+        after = self.prepare(attempt, pre_condition=checks, **checked)
+        self.assertEqual(states.RUNNING, after.status)
+
     def test_a_completion_or_revert_has_no_pre_condition(self) -> None:
         for phase in (COMPLETE, REVERT):
             after = self.prepare(

@@ -1,12 +1,12 @@
 """The action that makes an HTTP request."""
 
 import logging
+import random
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-import tenacity
 from oslo_config import cfg
 
 from watcherlite import exceptions
@@ -23,6 +23,7 @@ from watcherlite.plugins.http_messages import (
 from watcherlite.plugins.redaction import redact_url, secret_header, without_userinfo
 
 LOG = logging.getLogger(__name__)
+_random = random.SystemRandom()
 
 _NAME = 'http_request'
 _GROUP = options.group_name(base.ACTION_TYPES, _NAME)
@@ -135,13 +136,14 @@ class HttpRequest(base.ActionType):
         """
         return await self._satisfied_status(context) is not None
 
+    def has_pre_condition(self, inputs: Mapping[str, Any]) -> bool:
+        return 'unless' in inputs
+
     async def pre_condition(self, context: base.CoroutineContext) -> None:
         """Skip the action if `unless` is satisfied.
 
         A server that does not respond satisfies nothing.
         """
-        if 'unless' not in context.inputs:
-            return
         try:
             status = await self._satisfied_status(context)
         except ServerSilent as error:
@@ -182,48 +184,50 @@ class HttpRequest(base.ActionType):
             )
             return answer
 
-        retrying = self._retrying(context, budget, again)
-        try:
-            answer: Answer = await retrying(once)
-        except ExchangeFailed as error:
-            return Failed(f'{method} {url}: {error}')
+        answer, tries = await self._retry(context, once, budget, again)
+        if isinstance(answer, ExchangeFailed):
+            return Failed(f'{method} {url}: {answer}')
         outputs = _outputs(answer)
-        outputs['tries'] = retrying.statistics['attempt_number']
+        outputs['tries'] = tries
         if answer.status in expected:
             return Done(outputs)
         wanted = http_parts.ranges(expected)
         reason = f'{method} {url} answered {answer.status}, not {wanted}'
         return Failed(reason, outputs=outputs)
 
-    def _retrying(
-        self, context: base.CoroutineContext, budget: float, again: frozenset[int]
-    ) -> tenacity.AsyncRetrying:
-        """Return the retry loop for temporary failures."""
+    async def _retry(
+        self,
+        context: base.CoroutineContext,
+        call: Callable[[], Awaitable[Answer]],
+        budget: float,
+        again: frozenset[int],
+    ) -> tuple[Answer | ExchangeFailed, int]:
+        """Repeat a call after temporary failures.
+
+        :param budget: seconds for all tries and the delays between them
+        :param again: statuses of temporary failures
+        :returns: the last response or failure, and the number of tries
+        """
         idempotent = self.is_idempotent(context.inputs)
-
-        def is_temporary(error: BaseException) -> bool:
-            # A request that may have been executed must not be repeated.
-            return (
-                isinstance(error, ExchangeFailed)
-                and not error.lasting
-                and (not error.sent or idempotent)
-            )
-
-        tries = context.inputs.get('retries', DEFAULT_RETRIES) + 1
-        return tenacity.AsyncRetrying(
-            sleep=context.sleep,
-            stop=tenacity.stop_any(
-                tenacity.stop_after_attempt(tries), tenacity.stop_before_delay(budget)
-            ),
-            wait=tenacity.wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_WAIT)
-            + tenacity.wait_random(0, JITTER),
-            retry=tenacity.retry_any(
-                tenacity.retry_if_exception(is_temporary),
-                tenacity.retry_if_result(lambda answer: answer.status in again),
-            ),
-            # The last response, or the last error, is the result.
-            retry_error_callback=lambda state: _last(state).result(),
-        )
+        most = context.inputs.get('retries', DEFAULT_RETRIES) + 1
+        until = time.monotonic() + budget
+        tries, pause = 1, FIRST_WAIT
+        while True:
+            result: Answer | ExchangeFailed
+            try:
+                result = await call()
+                temporary = result.status in again
+            except ExchangeFailed as error:
+                result = error
+                # A request that may have been executed must not be repeated.
+                temporary = not error.lasting and (not error.sent or idempotent)
+            if not temporary or tries >= most:
+                return result, tries
+            wait = pause + _random.uniform(0, JITTER)
+            if time.monotonic() + wait >= until:
+                return result, tries
+            await context.sleep(wait)
+            tries, pause = tries + 1, min(pause * 2, LONGEST_WAIT)
 
     async def _satisfied_status(self, context: base.CoroutineContext) -> int | None:
         """Return the status of the response to `unless`, if it is satisfied.
@@ -284,7 +288,3 @@ def _outputs(answer: Answer) -> dict[str, Any]:
         except ValueError as error:
             LOG.debug('A body declared as JSON is not valid JSON: %s', error)
     return outputs
-
-
-def _last(state: tenacity.RetryCallState) -> Any:
-    return state.outcome

@@ -119,3 +119,7 @@ class TestInputs(base.TestCase):
             (False, True),
             (kind.is_checkable(GET), kind.is_checkable({**GET, 'unless': {}})),
         )
+        self.assertEqual(
+            (False, True),
+            (kind.has_pre_condition(GET), kind.has_pre_condition({'unless': {}})),
+        )
