@@ -57,6 +57,10 @@ class Destinations:
     refused: tuple[Network, ...] = tuple(map(ipaddress.ip_network, REFUSED_NETWORKS))
     allowed: tuple[Network, ...] = ()
 
+    def __hash__(self) -> int:
+        # Networks are slow to hash, and each request finds its client by these rules.
+        return hash((self.hosts, len(self.refused), len(self.allowed)))
+
     def check_host(self, host: str) -> None:
         """Raise Refused unless a host of a URL may be connected to.
 

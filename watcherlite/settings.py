@@ -101,10 +101,22 @@ def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
 def destinations(conf: cfg.ConfigOpts) -> Destinations:
     """Return the servers that requests on behalf of users may reach."""
     group = conf.outgoing_http
+    return _destinations(
+        tuple(group.allowed_hosts),
+        tuple(group.refused_networks),
+        tuple(group.allowed_networks),
+    )
+
+
+# Each request reads the options, which a reload may have changed.
+@functools.lru_cache(maxsize=8)
+def _destinations(
+    hosts: tuple[str, ...], refused: tuple[str, ...], allowed: tuple[str, ...]
+) -> Destinations:
     return Destinations(
-        hosts=tuple(group.allowed_hosts),
-        refused=tuple(map(ipaddress.ip_network, group.refused_networks)),
-        allowed=tuple(map(ipaddress.ip_network, group.allowed_networks)),
+        hosts=hosts,
+        refused=tuple(map(ipaddress.ip_network, refused)),
+        allowed=tuple(map(ipaddress.ip_network, allowed)),
     )
 
 

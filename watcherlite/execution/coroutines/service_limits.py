@@ -38,6 +38,10 @@ class ServiceLimits:
                 granted.set_result(None)
 
         def grant() -> bool:
+            if asyncio._get_running_loop() is loop:
+                # Without a system call that wakes it.
+                wake()
+                return True
             try:
                 loop.call_soon_threadsafe(wake)
             except RuntimeError:
