@@ -12,7 +12,7 @@ from typing import Any
 
 NOT_REACHABLE = 'advisories not reachable'
 #: Seconds in total, and for one response.
-PATIENCE, TIMEOUT = 300, 10
+TOTAL_TIMEOUT, TIMEOUT = 300, 10
 COMMAND = (
     sys.executable,
     '-m',
@@ -25,7 +25,7 @@ COMMAND = (
 )
 
 
-def verdict(report: Mapping[str, Any]) -> tuple[int, list[str]]:
+def evaluate(report: Mapping[str, Any]) -> tuple[int, list[str]]:
     """Return the exit status and the lines to print for a report of pip-audit."""
     dependencies = report['dependencies']
     audited = [one for one in dependencies if 'vulns' in one]
@@ -38,7 +38,7 @@ def verdict(report: Mapping[str, Any]) -> tuple[int, list[str]]:
         for vulnerability in one['vulns']
     ]
     skipped = len(dependencies) - len(audited)
-    count = f'{len(audited)} packages audited, {skipped} without advisories to ask'
+    count = f'{len(audited)} packages audited, {skipped} without advisories'
     return int(bool(found)), [*found, count]
 
 
@@ -46,11 +46,11 @@ def main() -> int:
     """Print the report; return the exit status."""
     try:
         ended = subprocess.run(
-            COMMAND, capture_output=True, text=True, timeout=PATIENCE, check=False
+            COMMAND, capture_output=True, text=True, timeout=TOTAL_TIMEOUT, check=False
         )
         report = json.loads(ended.stdout)
     except subprocess.TimeoutExpired:
-        print(f'{NOT_REACHABLE}: no end within {PATIENCE} s')
+        print(f'{NOT_REACHABLE}: pip-audit did not end within {TOTAL_TIMEOUT} s')
         return 0
     except ValueError:
         if 'No module named' in ended.stderr:
@@ -59,7 +59,7 @@ def main() -> int:
         last = ended.stderr.strip().splitlines()[-1:]
         print(f'{NOT_REACHABLE}: {"".join(last)}')
         return 0
-    status, lines = verdict(report)
+    status, lines = evaluate(report)
     print('\n'.join(lines))
     return status
 

@@ -34,7 +34,7 @@ def print_skipped(path: str) -> int:
     for test in read_outcomes(path, frozenset({'skip'})):
         reason = test['details'].get('reason')
         lines.append(f'{test["id"]}: {reason.as_text().strip() if reason else ""}')
-    print('\n'.join(lines) or 'nothing')
+    print('\n'.join(lines) or 'no skipped tests')
     return int(any(text in line for line in lines for text in MISSING_SERVICE))
 
 

@@ -47,7 +47,7 @@ def strategy(
         return propose_actions('nop')
 
     members.setdefault('goal', 'dummy')
-    return type('Made', (base.Strategy,), {'execute': propose, **members})
+    return type('StrategyOfFunction', (base.Strategy,), {'execute': propose, **members})
 
 
 def propose_actions(*action_types: str) -> Solution:
@@ -118,21 +118,21 @@ class AuditWorld(World):
 
     def audit(self, **keys: Any) -> Audit:
         """Store an audit; by default ONESHOT, with the goal and the strategy dummy."""
-        wanted = {'audit_type': 'ONESHOT', 'name': 'the audit', **keys}
-        if 'goal' not in wanted and 'audit_template' not in wanted:
-            wanted |= {'goal': 'dummy'}
-        if wanted.get('goal') == 'dummy':
-            wanted.setdefault('strategy', 'dummy')
-        return self.audits.create(AuditRequest(**wanted), {'user': 'a test'})
+        desired = {'audit_type': 'ONESHOT', 'name': 'the audit', **keys}
+        if 'goal' not in desired and 'audit_template' not in desired:
+            desired |= {'goal': 'dummy'}
+        if desired.get('goal') == 'dummy':
+            desired.setdefault('strategy', 'dummy')
+        return self.audits.create(AuditRequest(**desired), {'user': 'a test'})
 
     def reload(self, audit: Audit) -> Audit:
         """Return the current state of an audit."""
         return self.store.get_audit(audit.uuid)
 
-    def wait_for_audit(self, audit: Audit, *wanted: str) -> Audit:
+    def wait_for_audit(self, audit: Audit, *desired: str) -> Audit:
         """Wait until an audit is in one of these states."""
         self.wait_until(
-            lambda: self.reload(audit).state in wanted,
+            lambda: self.reload(audit).state in desired,
             lambda: f'{self.reload(audit)}\n{self.all_events()}',
         )
         return self.reload(audit)

@@ -63,7 +63,7 @@ class TestCase(testtools.TestCase):
         self.log = self.useFixture(
             fixtures.FakeLogger(level=logging.DEBUG, nuke_handlers=True)
         )
-        self.useFixture(OnlyThisMachine())
+        self.useFixture(LoopbackOnly())
         if type(self).__module__.startswith('tests.unit.'):
             self.useFixture(NoThreads())
 
@@ -100,7 +100,7 @@ def shorten(detail: content.Content) -> content.Content:
     return content.Content(detail.content_type, lambda: [kept])
 
 
-class OnlyThisMachine(fixtures.Fixture):
+class LoopbackOnly(fixtures.Fixture):
     """Rejects connections to other machines with an explanation."""
 
     def _setUp(self) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-PATIENCE = 60
+TIMEOUT = 60
 #: Longer than the wait for a call: a call that takes this long hangs.
-FOREVER = 3.0 * PATIENCE
+FOREVER = 3.0 * TIMEOUT
 
 
 def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
@@ -26,12 +26,12 @@ def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
             future.set_exception(error)
 
     threading.Thread(target=run, name='bounded-call', daemon=True).start()
-    return future.result(PATIENCE)
+    return future.result(TIMEOUT)
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds; raise TimeoutError if it never does."""
-    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+    deadline, pause = time.monotonic() + TIMEOUT, threading.Event()
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError('the condition stayed false')

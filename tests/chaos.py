@@ -72,7 +72,7 @@ class Chaos(FaultInjection):
                 execute=does, is_applied=lambda c: self._chance(0.5), revert=reverts
             ),
             'busy': kind(execute=busy, idempotent=True),
-            'outside': kind(
+            'external': kind(
                 execute=lambda c: InProgress(0, 0.002),
                 poll=poll,
                 cancel=lambda c, token: None,
@@ -88,7 +88,7 @@ class Chaos(FaultInjection):
             tuple(
                 DerivedAction(
                     key,
-                    self._random.choice(['unsafe', 'safe', 'outside', 'fails']),
+                    self._random.choice(['unsafe', 'safe', 'external', 'fails']),
                     parents=tuple(k for k in keys[:at] if self._chance(0.4)),
                     needs=self._random.choice(['success', 'completion']),
                 )

@@ -12,7 +12,7 @@ from typing import Any
 from tests.cluster_worlds import machine
 from tests.fault_injection import SWEEP, FaultInjection
 from tests.operated_worlds import OperatedWorld
-from tests.stack_worlds import BrokenThingError, Outside
+from tests.stack_worlds import ExternalResources, HandlerError
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Cluster, Node
@@ -23,7 +23,7 @@ from watcherlite.engine.clusters.requests.values import (
 )
 
 
-class Unreliable(Outside):
+class Unreliable(ExternalResources):
     """Physical resources that respond slowly, and sometimes fail.
 
     :ivar reliable: whether failures are switched off
@@ -41,22 +41,22 @@ class Unreliable(Outside):
         time.sleep(self._random.choice([0.0, 0.005, 0.03]))
         fails = self._random.random() < 0.04
         if fails and operation != 'poll' and not self.reliable:
-            raise BrokenThingError(f'{operation} of {name} does not work')
+            raise HandlerError(f'{operation} of {name} does not work')
 
 
 class ClusterChaos(FaultInjection):
     """Users, signals and worker losses at random in one world of clusters.
 
     :ivar accepted: the uuids of the accepted actions
-    :ivar outside: the physical resources of the nodes
+    :ivar external: the physical resources of the nodes
     """
 
     def __init__(self, store: Store, seed: int) -> None:
         super().__init__(seed)
-        self.outside = Unreliable(seed)
+        self.external = Unreliable(seed)
         self.world: OperatedWorld = OperatedWorld(
             store,
-            handlers={'Thing': machine(self.outside)},
+            handlers={'Sample': machine(self.external)},
             sweep_interval=SWEEP,
             max_parallel=self._random.choice([1, 2, 4]),
             max_attempts=1000,
@@ -78,8 +78,8 @@ class ClusterChaos(FaultInjection):
                 self._expect_end(self._operations.create(new, self._by))
             )
         steps: list[Callable[[], object]] = [
-            *[self._ask_cluster] * 6,
-            *[self._ask_node] * 4,
+            *[self._request_on_cluster] * 6,
+            *[self._request_on_node] * 4,
             *[self._signal] * 4,
             self._force,
             *[self._kill] * 2,
@@ -102,7 +102,7 @@ class ClusterChaos(FaultInjection):
         self.accepted.append(begun.action)
         return begun.row
 
-    def _ask_cluster(self) -> None:
+    def _request_on_cluster(self) -> None:
         name = self._random.choice(self.clusters).uuid
         by = dataclasses.replace(self._by, wait=self._chance(0.5))
         operations = self._operations
@@ -129,7 +129,7 @@ class ClusterChaos(FaultInjection):
             raise exceptions.NotFound('There is none.')
         return self._random.choice(found)
 
-    def _ask_node(self) -> None:
+    def _request_on_node(self) -> None:
         nodes, by = self._operations.nodes, self._by
         if self._chance(0.3):
             cluster = self._random.choice([None, *(c.uuid for c in self.clusters)])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from tests.stack_worlds import BrokenThingError, Outside, thing
+from tests.stack_worlds import ExternalResources, HandlerError, sample
 from tests.worlds import Report, World, WorldCase
 from watcherlite.clock import EPOCH
 from watcherlite.db.api import Store
@@ -71,24 +71,24 @@ _SUFFIX = re.compile(r'(_[0-9a-f]{8}){1,2}\Z')
 Fact = tuple[str, str, str | None]
 
 
-def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
+def machine(external: ExternalResources, **members: Any) -> type[base.ResourceHandler]:
     """Return a handler of resources that can be rebooted, rebuilt and painted.
 
-    See `stack_worlds.thing`; `paint` is polled once.
+    See `stack_worlds.sample`; `patch` is polled once.
     """
 
-    class Machine(thing(outside)):  # type: ignore[misc]
+    class Machine(sample(external)):  # type: ignore[misc]
         operations: ClassVar[Mapping[str, Operation]] = {
             'reboot': Operation(
-                'Starts it anew.',
+                'Restarts it.',
                 {
                     'type': 'object',
                     'properties': {'type': {'enum': ['SOFT', 'HARD']}},
                     'additionalProperties': False,
                 },
             ),
-            'rebuild': Operation('Makes it anew in its place.'),
-            'paint': Operation(
+            'rebuild': Operation('Recreates it in place.'),
+            'patch': Operation(
                 'Gives it a colour.',
                 {
                     'type': 'object',
@@ -105,17 +105,17 @@ def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
         def operate(
             self, context: base.ResourceContext, operation: str, parameters: Any
         ) -> Any:
-            outside.record_call(operation, context.resource_name)
-            if context.physical_id not in outside.things:
-                raise BrokenThingError(f'{context.physical_id} is not there')
-            if operation == 'paint':
+            external.record_call(operation, context.resource_name)
+            if context.physical_id not in external.samples:
+                raise HandlerError(f'{context.physical_id} is not there')
+            if operation == 'patch':
                 return ResourceInProgress({'colour': parameters['colour']}, 0.0)
             return Ready(data={'done': operation})
 
         def poll(
             self, context: base.ResourceContext, operation: str, token: Any
         ) -> Any:
-            if operation == 'paint':
+            if operation == 'patch':
                 return Ready(attributes={'output': token['colour']})
             return super().poll(context, operation, token)
 
@@ -125,7 +125,7 @@ def machine(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
 class ClusterWorld(World):
     """A system whose workers create clusters.
 
-    :ivar outside: the physical resources that the handlers have created
+    :ivar external: the physical resources that the handlers have created
     :ivar requests: requests any action, as `ClusterOperations` does
     :ivar cluster_parts: the services of its clusters
     """
@@ -141,13 +141,13 @@ class ClusterWorld(World):
         **settings: Any,
     ) -> None:
         super().__init__(store, projection=_projection(), **{'linger': 0.0, **settings})
-        self.outside = Outside()
+        self.external = ExternalResources()
         self._limits = limits or ClusterLimits()
         self.types = loader.Plugins.of(
             action_types={'nop': Nop, 'sleep': Sleep, **(types or {})},
             resource_handlers={
-                'Thing': machine(self.outside),
-                'Plain': thing(self.outside),
+                'Sample': machine(self.external),
+                'Plain': sample(self.external),
                 **(handlers or {}),
             },
             policies=policies,
@@ -203,7 +203,7 @@ class ClusterWorld(World):
     # Rows
 
     def profile(
-        self, name: str = 'p', type_: str = 'thing', **properties: Any
+        self, name: str = 'p', type_: str = 'sample', **properties: Any
     ) -> Profile:
         """Store a profile."""
         spec = {'type': type_, 'version': '1.0', 'properties': properties}
@@ -290,14 +290,14 @@ class ClusterWorld(World):
         **wish: Any,
     ) -> Action:
         """Request an action on a cluster or node; do not wait."""
-        wanted = ActionRequest(action_type, by, **wish)
+        desired = ActionRequest(action_type, by, **wish)
         given = dict(inputs or {})
         if isinstance(row, Cluster):
             begun = self.requests.request_action(
-                Cluster, row.uuid, wanted, lambda *_: given
+                Cluster, row.uuid, desired, lambda *_: given
             )
             return self.store.get_action(begun.action)
-        asked = self.requests.request_action(Node, row.uuid, wanted, lambda *_: given)
+        asked = self.requests.request_action(Node, row.uuid, desired, lambda *_: given)
         return self.store.get_action(asked.action)
 
     def run_action(
@@ -364,13 +364,13 @@ class ClusterWorld(World):
             found.append((detail['name'], name, item.event.new_status))
         return found
 
-    def history(self, *names: str) -> list[tuple[str, str | None, str | None]]:
+    def status_changes(self, *names: str) -> list[tuple[str, str | None, str | None]]:
         """Return the changes of state of actions: name, old and new status.
 
         :param names: the names of the actions, without the short ids at their ends
         """
         lines = []
-        for name, before, after, _ in self.story():
+        for name, before, after, _ in self.history():
             short = _SUFFIX.sub('', name)
             if not names or short in names:
                 lines.append((short, before, after))

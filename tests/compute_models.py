@@ -51,12 +51,12 @@ def snapshots(draw, nodes: int = 5, servers: int = 20):
             ),
             excluded=draw(st.sampled_from([False] * 5 + [True])),
         )
-        if not overfull(ComputeModel(made, [*placed, server])):
+        if not overcommitted_hosts(ComputeModel(made, [*placed, server])):
             placed.append(server)
     return made, placed
 
 
-def overfull(model: ComputeModel) -> list[str]:
+def overcommitted_hosts(model: ComputeModel) -> list[str]:
     """Return the hosts of the compute nodes whose servers exceed their capacity."""
     return [
         node.hostname

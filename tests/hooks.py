@@ -1,4 +1,4 @@
-"""Hooks of action types for both kinds: the same story as a function and a coroutine.
+"""Hooks of action types for both kinds: the same hook as a function and a coroutine.
 
 A hook is written as a coroutine. As a function it gets a context whose coroutines end
 without waiting for an event loop, because they call the functions of the real context.

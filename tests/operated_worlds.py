@@ -78,8 +78,8 @@ class OperatedWorld(ClusterWorld):
     ) -> Cluster:
         """Create a cluster, and wait for the end."""
         made = profile or self.profile()
-        wanted = ClusterRequest(name, made.uuid, desired_capacity=size, **new)
-        return self.row(self.operations.create(wanted, self.by))
+        desired = ClusterRequest(name, made.uuid, desired_capacity=size, **new)
+        return self.row(self.operations.create(desired, self.by))
 
     def orphan(self, name: str = 'n', profile: Profile | None = None) -> Node:
         """Create a node without a cluster, and wait for the end."""
@@ -99,8 +99,8 @@ class OperatedWorld(ClusterWorld):
 
     def user_action(self, action: str, target: Cluster | Node, **new: Any) -> Action:
         """Request an action as users define it; do not wait."""
-        wanted = NewClusterAction(action, target.uuid, **new)
-        begun = self.operations.actions.create(wanted, self.by)
+        desired = NewClusterAction(action, target.uuid, **new)
+        begun = self.operations.actions.create(desired, self.by)
         return self.store.get_action(begun.action)
 
     def start_by_hand(self, uuid: str) -> None:

@@ -8,7 +8,7 @@ from watcherlite.execution.policy_chain import Pairs, PolicyChain
 from watcherlite.plugins.base import Policy, PolicyContext
 
 
-class AskedAbout:
+class PolicyCall:
     """The context of a policy call.
 
     :ivar name: the name of the policy
@@ -25,7 +25,7 @@ class AskedAbout:
 def pairs(task: Attempt, *policies: Policy) -> Pairs:
     """Return policies with their contexts; each is named after its class."""
     return [
-        (policy, cast(PolicyContext, AskedAbout(type(policy).__name__, task)))
+        (policy, cast(PolicyContext, PolicyCall(type(policy).__name__, task)))
         for policy in policies
     ]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.cluster_chaos import Unreliable
 from tests.fault_injection import SWEEP, FaultInjection
-from tests.stack_worlds import TENANT, StackWorld, res, thing
+from tests.stack_worlds import TENANT, StackWorld, res, sample
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
 from watcherlite.states import stack as states
@@ -27,15 +27,15 @@ OPERATIONS = (
 class StackChaos(FaultInjection):
     """Users, signals and worker losses at random in one world of stacks.
 
-    :ivar outside: the physical resources
+    :ivar external: the physical resources
     """
 
     def __init__(self, store: Store, seed: int) -> None:
         super().__init__(seed)
-        self.outside = Unreliable(seed)
+        self.external = Unreliable(seed)
         self.world: StackWorld = StackWorld(
             store,
-            {'Thing': thing(self.outside)},
+            {'Sample': sample(self.external)},
             sweep_interval=SWEEP,
             max_parallel=self._random.choice([1, 2, 4]),
             max_attempts=1000,

@@ -39,16 +39,16 @@ VERSION = '2018-08-31'
 Fact = tuple[str, str]
 
 
-class Outside:
+class ExternalResources:
     """The physical resources of a world, and the calls of its handlers.
 
-    :ivar things: physical id -> properties
+    :ivar samples: physical id -> properties
     :ivar calls: (operation, name of the resource), in the order of the calls
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.things: dict[str, dict[str, Any]] = {}
+        self.samples: dict[str, dict[str, Any]] = {}
         self.locked: set[str] = set()
         self.calls: list[tuple[str, str]] = []
         self.gates: dict[tuple[str, str], Gate] = {}
@@ -63,7 +63,7 @@ class Outside:
         if gate is not None:
             gate()
         if fails:
-            raise BrokenThingError(f'{operation} of {name} does not work')
+            raise HandlerError(f'{operation} of {name} does not work')
 
     def of(self, operation: str) -> list[str]:
         """Return the names of the resources for which an operation was called."""
@@ -71,18 +71,18 @@ class Outside:
             return [name for called, name in self.calls if called == operation]
 
 
-class BrokenThingError(exceptions.WatcherliteError):
+class HandlerError(exceptions.WatcherliteError):
     """The operation of a handler failed."""
 
 
-def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
+def sample(external: ExternalResources, **members: Any) -> type[base.ResourceHandler]:
     """Return a handler of resources that are created immediately.
 
     `value` is updated in place, `fixed` is not, and `wait` is the number of polls at
     which `create` and `update` are still in progress.
     """
 
-    class Thing(base.ResourceHandler):
+    class Sample(base.ResourceHandler):
         idempotent = True
         properties: ClassVar[Mapping[str, Property]] = {
             'value': Property({'type': 'string'}, updatable=True),
@@ -93,17 +93,17 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
         attributes: ClassVar[Mapping[str, str]] = {'output': 'the value'}
 
         def create(self, context: base.ResourceContext) -> Any:
-            outside.record_call('create', context.resource_name)
+            external.record_call('create', context.resource_name)
             return self._poll_creation(context, context.properties.get('wait') or 0)
 
         def update(self, context: base.ResourceContext) -> Any:
-            outside.record_call('update', context.resource_name)
+            external.record_call('update', context.resource_name)
             return self._poll_creation(context, context.properties.get('wait') or 0)
 
         def poll(
             self, context: base.ResourceContext, operation: str, token: Any
         ) -> Any:
-            outside.record_call('poll', context.resource_name)
+            external.record_call('poll', context.resource_name)
             return self._poll_creation(context, token['left'])
 
         def _poll_creation(self, context: base.ResourceContext, left: int) -> Any:
@@ -112,42 +112,42 @@ def thing(outside: Outside, **members: Any) -> type[base.ResourceHandler]:
                 return ResourceInProgress(
                     {'left': left - 1}, 0.0, physical_id=physical_id
                 )
-            outside.things[physical_id] = dict(context.properties)
+            external.samples[physical_id] = dict(context.properties)
             value = context.properties.get('value')
             return Ready(physical_id, attributes={'output': value})
 
         def check(self, context: base.ResourceContext) -> Any:
-            outside.record_call('check', context.resource_name)
-            if context.physical_id not in outside.things:
-                raise BrokenThingError(f'{context.physical_id} is not there')
+            external.record_call('check', context.resource_name)
+            if context.physical_id not in external.samples:
+                raise HandlerError(f'{context.physical_id} is not there')
 
         def delete(self, context: base.ResourceContext) -> Any:
-            outside.record_call('delete', context.resource_name)
-            if context.physical_id in outside.locked:
-                raise BrokenThingError(f'{context.physical_id} is locked')
-            outside.things.pop(context.physical_id or '', None)
+            external.record_call('delete', context.resource_name)
+            if context.physical_id in external.locked:
+                raise HandlerError(f'{context.physical_id} is locked')
+            external.samples.pop(context.physical_id or '', None)
 
         def suspend(self, context: base.ResourceContext) -> Any:
-            outside.record_call('suspend', context.resource_name)
+            external.record_call('suspend', context.resource_name)
 
         def resume(self, context: base.ResourceContext) -> Any:
-            outside.record_call('resume', context.resource_name)
+            external.record_call('resume', context.resource_name)
 
         def lock(self, context: base.ResourceContext) -> Any:
-            outside.record_call('lock', context.resource_name)
-            outside.locked.add(context.physical_id or '')
+            external.record_call('lock', context.resource_name)
+            external.locked.add(context.physical_id or '')
 
         def unlock(self, context: base.ResourceContext) -> Any:
-            outside.record_call('unlock', context.resource_name)
-            outside.locked.discard(context.physical_id or '')
+            external.record_call('unlock', context.resource_name)
+            external.locked.discard(context.physical_id or '')
 
         def signal(
             self, context: base.ResourceContext, details: Mapping[str, Any]
         ) -> Any:
-            outside.record_call('signal', context.resource_name)
+            external.record_call('signal', context.resource_name)
             return Ready(attributes={'output': details.get('value')})
 
-    return type('Thing', (Thing,), members)
+    return type('Sample', (Sample,), members)
 
 
 class Nothing(base.ResourceHandler):
@@ -173,16 +173,16 @@ class Group(base.NestedHandler):
     }
 
     def expand(self, context: base.ResourceContext, members: Any) -> Any:
-        return [_things(context.properties['count'], context.properties)]
+        return [_samples(context.properties['count'], context.properties)]
 
     def adjust(self, context: base.ResourceContext, members: Any, details: Any) -> Any:
-        return [_things(details['count'], context.properties)]
+        return [_samples(details['count'], context.properties)]
 
     def gather(self, context: base.ResourceContext, members: Any, outputs: Any) -> Any:
         return {'refs': [member.reference for member in members]}
 
 
-def _things(count: int, properties: Mapping[str, Any]) -> Batch:
+def _samples(count: int, properties: Mapping[str, Any]) -> Batch:
     value = properties.get('value') or 'a member'
     return Batch(template({f'm{at}': res(value=value) for at in range(count)}))
 
@@ -192,7 +192,7 @@ def template(resources: Mapping[str, Any], **sections: Any) -> dict[str, Any]:
     return {'heat_template_version': VERSION, 'resources': dict(resources), **sections}
 
 
-def res(type_: str = 'Thing', /, **properties: Any) -> dict[str, Any]:
+def res(type_: str = 'Sample', /, **properties: Any) -> dict[str, Any]:
     """Return a resource of a template; a key that begins with '_' is no property."""
     beside = {key[1:]: value for key, value in properties.items() if key[0] == '_'}
     own = {key: value for key, value in properties.items() if key[0] != '_'}
@@ -202,7 +202,7 @@ def res(type_: str = 'Thing', /, **properties: Any) -> dict[str, Any]:
 class StackWorld(World):
     """A system whose workers create stacks.
 
-    :ivar outside: the physical resources that the handlers have created
+    :ivar external: the physical resources that the handlers have created
     """
 
     def __init__(
@@ -216,12 +216,12 @@ class StackWorld(World):
         super().__init__(
             store, projection=StackProjection(), **{'linger': 0.0, **settings}
         )
-        self.outside = Outside()
+        self.external = ExternalResources()
         self._limits = limits or StackLimits()
         self.types = loader.Plugins.of(
             action_types={'nop': Nop, 'sleep': Sleep, 'ours': kind(), **(types or {})},
             resource_handlers={
-                'Thing': thing(self.outside),
+                'Sample': sample(self.external),
                 'Nothing': Nothing,
                 'Group': Group,
                 **(handlers or {}),
@@ -401,7 +401,7 @@ class StackWorldCase(WorldCase):
         types: Mapping[str, type] | None = None,
         **settings: Any,
     ) -> StackWorld:
-        """Return a world with these handlers besides Thing, Nothing and Group."""
+        """Return a world with these handlers besides Sample, Nothing and Group."""
         world = StackWorld(self.make_store(), handlers, types, **settings)
         self.addCleanup(world.stop)
         return world

@@ -37,7 +37,7 @@ from watcherlite.states import action_plan as plan_states
 from watcherlite.testing.memory_store import MemoryStore
 
 #: Seconds of real time after which a waiting test fails.
-PATIENCE = 60.0
+TIMEOUT = 60.0
 #: subject, old status, new status, message
 Line = tuple[str, str | None, str | None, str | None]
 
@@ -116,7 +116,7 @@ class Gate:
         with self._condition:
             self.entered += 1
             self._condition.notify_all()
-            if not self._condition.wait_for(lambda: self._open, PATIENCE):
+            if not self._condition.wait_for(lambda: self._open, TIMEOUT):
                 raise AssertionError('no test opened the gate')
         return self._returns
 
@@ -129,7 +129,7 @@ class Gate:
     def wait_until_entered(self, count: int = 1) -> None:
         """Wait for this number of calls."""
         with self._condition:
-            if not self._condition.wait_for(lambda: self.entered >= count, PATIENCE):
+            if not self._condition.wait_for(lambda: self.entered >= count, TIMEOUT):
                 raise AssertionError(f'{self.entered} calls, not {count}')
 
 
@@ -482,10 +482,10 @@ class World:
         """Wait for the end of a plan, and return its final state."""
         return self.wait_for_plan(plan, *plan_states.ENDED)
 
-    def wait_for_plan(self, plan: ActionPlan, *wanted: str) -> ActionPlan:
+    def wait_for_plan(self, plan: ActionPlan, *desired: str) -> ActionPlan:
         """Wait until a plan is in one of these states."""
         self.wait_until(
-            lambda: self.store.get_plan(plan.uuid).state in wanted,
+            lambda: self.store.get_plan(plan.uuid).state in desired,
             lambda: f'{self.store.get_plan(plan.uuid)}\n{self.report(plan)}',
             lambda event: event.subject == events.ACTION_PLAN,
         )
@@ -524,19 +524,19 @@ class World:
         found = [a for a in self._actions() if a.name == name]
         return found[-1]
 
-    def wait_for_action(self, name: str, *wanted: str) -> Action:
+    def wait_for_action(self, name: str, *desired: str) -> Action:
         """Wait until an action exists and has one of these statuses."""
         self.wait_until(
-            lambda: self.statuses().get(name) in wanted,
-            lambda: f'{name} is not {wanted}\n{self.report()}',
+            lambda: self.statuses().get(name) in desired,
+            lambda: f'{name} is not {desired}\n{self.report()}',
         )
         return self.action(name)
 
     def statuses(self, plan: ActionPlan | None = None) -> dict[str | None, str]:
         """Return the status of each action by its name."""
-        wanted = plan.id if plan is not None else None
+        desired = plan.id if plan is not None else None
         return {
-            a.name: a.status for a in self._actions() if wanted in (None, a.plan_id)
+            a.name: a.status for a in self._actions() if desired in (None, a.plan_id)
         }
 
     def _actions(self) -> list[Action]:
@@ -555,7 +555,7 @@ class World:
         is_awaited: Callable[[events.Event], bool] | None = None,
     ) -> None:
         """Wait for a condition, see `wait_for`; fail if it takes too long."""
-        if not self.wait_for(condition, PATIENCE, is_awaited):
+        if not self.wait_for(condition, TIMEOUT, is_awaited):
             raise AssertionError(str(shown()))
 
     def wait_for(
@@ -582,7 +582,7 @@ class World:
 
     # Events
 
-    def story(self, plan: ActionPlan | None = None, *names: str) -> list[Line]:
+    def history(self, plan: ActionPlan | None = None, *names: str) -> list[Line]:
         """Return the changes of state, in order.
 
         Uuids in messages are replaced by the names of the actions.
@@ -689,14 +689,14 @@ class WorldCase(base.TestCase):
     def create_gate_at(self, world: Any, operation: str, name: str) -> Gate:
         """Return a gate that blocks an operation of the handlers in a world."""
         gate = self.create_gate()
-        world.outside.gates[operation, name] = gate
+        world.external.gates[operation, name] = gate
         return gate
 
-    def assert_story(
+    def assert_history(
         self, expected: Sequence[Line], world: World, plan: ActionPlan, *names: str
     ) -> None:
         """Compare the changes of state of a plan, or of some of its actions."""
-        self.assertEqual(list(expected), world.story(plan, *names))
+        self.assertEqual(list(expected), world.history(plan, *names))
 
 
 def action(name: str, action_type: str = 'nop', **keys: Any) -> dict[str, Any]:

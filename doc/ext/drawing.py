@@ -1,9 +1,9 @@
 """Draw a state machine as SVG, from its table and nothing else.
 
-The states stand below each other in the order of the table, which is that of the
-story. A transition to a later state runs at the right side, one to an earlier state at
-the left, each in a lane of its own, so that no line runs through a state. Lines carry
-the numbers of the rows in the table of transitions.
+The states are drawn below each other in the order of the table, which is the usual
+sequence. A transition to a later state is drawn at the right side, one to an earlier
+state at the left, each in a lane of its own, so that no line crosses a state. Lines
+have the numbers of the rows in the table of transitions.
 """
 
 import dataclasses

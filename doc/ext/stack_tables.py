@@ -89,7 +89,7 @@ def guards(locks: bool) -> list[str]:
     rows = [
         (
             ', '.join(f'``{state}``' for state in states),
-            *(_with(answers, wanted) for wanted in (BEGINS, CONFLICT, last)),
+            *(_with(answers, desired) for desired in (BEGINS, CONFLICT, last)),
         )
         for answers, states in alike.items()
     ]
@@ -147,11 +147,11 @@ def template_versions() -> list[str]:
     )
 
 
-def _with(answers: Iterable[str], wanted: str) -> str:
+def _with(answers: Iterable[str], desired: str) -> str:
     found = [
         f'``{operation}``'
         for operation, said in zip(OPERATIONS, answers, strict=True)
-        if said == wanted
+        if said == desired
     ]
     return ', '.join(found)
 

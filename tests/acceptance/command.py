@@ -13,7 +13,7 @@ from tests import base
 from tests.acceptance import preloaded
 
 #: Seconds after which a process is considered stuck.
-PATIENCE = 60
+TIMEOUT = 60
 
 UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 CLOCK = re.compile(r'^\d\d:\d\d:\d\d ', re.MULTILINE)
@@ -56,7 +56,7 @@ class Running:
     def wait_for(self, text):
         """Wait for a line of standard output that contains `text`; return it."""
         while True:
-            line = self._lines.get(timeout=PATIENCE)
+            line = self._lines.get(timeout=TIMEOUT)
             if line is None:
                 raise AssertionError(
                     f'no {text!r} in:\n{"".join(self.out)}\n{self.err}'
@@ -70,10 +70,10 @@ class Running:
 
     def end(self):
         """Wait for the end; return exit code, standard output, standard error."""
-        code = self.process.wait(timeout=PATIENCE)
+        code = self.process.wait(timeout=TIMEOUT)
         for thread in self._threads:
-            thread.join(timeout=PATIENCE)
-        while (line := self._lines.get(timeout=PATIENCE)) is not None:
+            thread.join(timeout=TIMEOUT)
+        while (line := self._lines.get(timeout=TIMEOUT)) is not None:
             self.out.append(line)
         return code, ''.join(self.out), self.err
 
@@ -112,7 +112,7 @@ class CommandTestCase(base.TestCase):
     def _kill(self, process):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait(timeout=PATIENCE)
+            process.wait(timeout=TIMEOUT)
         if process.stdout is not None:
             process.stdout.close()
         process.stderr.close()

@@ -25,35 +25,35 @@ from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as plan_states
 
 #: Seconds of real time after which a waiting test is considered stuck.
-PATIENCE = 90
+TIMEOUT = 90
 ZETA = pathlib.Path(__file__).parent / 'zeta'
 SCRIPTS = pathlib.Path(sysconfig.get_path('scripts'))
 #: The third-party action types that report their calls to the target.
-TELLING = ('mark', 'mark_once', 'mark_checked', 'patient', 'moody')
+REPORTING_TYPES = ('mark', 'mark_once', 'mark_checked', 'sleeping', 'faulty')
 APPLIER = ('watcherlite-applier',)
 ENGINE = ('watcherlite-engine',)
 STANDALONE = ('watcherlite', 'standalone')
 API = ('watcherlite-api',)
 #: The first and the last interval of polls of other processes, in seconds.
-FIRST_LOOK, LAST_LOOK = 0.01, 0.1
+FIRST_INTERVAL, LAST_INTERVAL = 0.01, 0.1
 
 _zeta = importlib.import_module('tests.acceptance.zeta.zeta_actions')
 
 
-def wait_until(answer, problem, patience=PATIENCE):
+def wait_until(answer, problem, timeout=TIMEOUT):
     """Poll a condition with growing intervals until it is true; return its value.
 
     For changes of a database or of a process that nothing signals.
 
     :param problem: returns the failure message after a timeout
     """
-    deadline = time.monotonic() + patience
-    pause, pausing = FIRST_LOOK, threading.Event()
+    deadline = time.monotonic() + timeout
+    pause, pausing = FIRST_INTERVAL, threading.Event()
     while not (found := answer()):
         if time.monotonic() > deadline:
-            raise AssertionError(f'not within {patience} s: {problem()}')
+            raise AssertionError(f'not within {timeout} s: {problem()}')
         pausing.wait(pause)
-        pause = min(pause * 1.5, LAST_LOOK)
+        pause = min(pause * 1.5, LAST_INTERVAL)
     return found
 
 
@@ -115,7 +115,7 @@ class Daemon:
     def end(self):
         """Wait for the end; return the exit code."""
         try:
-            return self._process.wait(PATIENCE)
+            return self._process.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             raise AssertionError(f'{self.pid} does not end:\n{self.text()}') from None
 
@@ -139,8 +139,8 @@ class Operator:
             'mark': _zeta.Mark,
             'mark_checked': _zeta.MarkChecked,
             'mark_once': _zeta.MarkOnce,
-            'patient': _zeta.Patient,
-            'moody': _zeta.Moody,
+            'sleeping': _zeta.SleepingAction,
+            'faulty': _zeta.ContractViolation,
             'absent': plugins.ActionType,
             'quits': plugins.ActionType,
         }
@@ -198,13 +198,13 @@ class Operator:
         """Return the history of a plan."""
         return self.store.list_events(plan_id=self.plan(uuid).id)
 
-    def wait_until_ended(self, *uuids, patience=PATIENCE):
+    def wait_until_ended(self, *uuids, timeout=TIMEOUT):
         """Wait until plans have ended; return the state of the last one."""
         for uuid in uuids:
             wait_until(
                 lambda uuid=uuid: self.plan(uuid).state in plan_states.ENDED,
                 lambda uuid=uuid: f'the end of {self.describe(uuid)}',
-                patience,
+                timeout,
             )
         return self.plan(uuids[-1]).state
 
@@ -310,7 +310,7 @@ class DaemonTestCase(base.TestCase):
             'signal_grace': 0.2,
         }
         target = {'target': self.target.url}
-        own = {f'{plugins.ACTION_TYPES}.{name}': target for name in TELLING}
+        own = {f'{plugins.ACTION_TYPES}.{name}': target for name in REPORTING_TYPES}
         settings = {
             'DEFAULT': {'host': 'here', 'state_path': self.home},
             'database': {'connection': self.database_url},

@@ -9,7 +9,7 @@ import kombu
 import oslo_messaging
 from oslo_config import cfg
 
-from tests.acceptance.daemons import PATIENCE, wait_until
+from tests.acceptance.daemons import TIMEOUT, wait_until
 from watcherlite.domain import events
 from watcherlite.notifications.rules import subjects
 from watcherlite.objects import registry
@@ -31,7 +31,7 @@ class NotificationQueue(fixtures.Fixture):
         self._received = []
 
     def _setUp(self):
-        self._connection = kombu.Connection(self._url, connect_timeout=PATIENCE)
+        self._connection = kombu.Connection(self._url, connect_timeout=TIMEOUT)
         self.addCleanup(self._connection.release)
         channel = self._connection.channel()
         for priority in ('info', 'error'):
@@ -92,7 +92,7 @@ class Endpoint:
         repetition only among the last 16 messages.
         """
         with self._condition:
-            self._condition.wait_for(lambda: len(self._unique()) >= count, PATIENCE)
+            self._condition.wait_for(lambda: len(self._unique()) >= count, TIMEOUT)
             return self._unique()
 
     def _unique(self):
@@ -211,7 +211,7 @@ def ids(notifications):
     return list(dict.fromkeys(n['message_id'] for n in notifications))
 
 
-def story(notifications, names):
+def notification_lines(notifications, names):
     """Return one line for each notification.
 
     :param names: uuid of an action -> its name

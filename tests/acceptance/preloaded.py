@@ -60,7 +60,7 @@ LATER = (
 )
 ROOT = pathlib.Path(__file__).parents[2]
 #: The timeout of a fork in seconds.
-PATIENCE = 60
+TIMEOUT = 60
 _FILES = 3
 _LARGEST = 2**20
 
@@ -131,7 +131,7 @@ class Forks:
             'directory': str(directory),
         }
         socket.send_fds(self._socket, [json.dumps(asked).encode()], files)
-        return started.result(PATIENCE), ended
+        return started.result(TIMEOUT), ended
 
     def _read(self):
         while text := self._socket.recv(_LARGEST):
@@ -258,7 +258,7 @@ def serve(connection):
             ready = {key.fileobj for key, _ in selector.select()}
             if wakeup_reader in ready:
                 wakeup_reader.recv(_LARGEST)
-                _tell_ends(connection, running)
+                _report_ends(connection, running)
             if connection not in ready:
                 continue
             text, files, _, _ = socket.recv_fds(connection, _LARGEST, _FILES)
@@ -277,7 +277,7 @@ def serve(connection):
             connection.send(json.dumps(message).encode())
 
 
-def _tell_ends(connection, running):
+def _report_ends(connection, running):
     while running:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if not pid:

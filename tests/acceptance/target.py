@@ -13,7 +13,7 @@ import threading
 import fixtures
 
 #: Seconds after which a waiting test is considered stuck.
-PATIENCE = 90
+TIMEOUT = 90
 
 #: The calls of an action: before its effect, for its effect, and to query it.
 BEGIN, APPLY, LOOK = 'begin', 'apply', 'look'
@@ -72,12 +72,12 @@ class Gate:
 
     def wait(self, *names):
         """Wait until a call of each of these actions, or of all, is blocked."""
-        wanted = self._names & set(names) if names else self._names
+        desired = self._names & set(names) if names else self._names
         with self._condition:
             if not self._condition.wait_for(
-                lambda: wanted <= set(self._took), PATIENCE
+                lambda: desired <= set(self._took), TIMEOUT
             ):
-                raise AssertionError(f'{sorted(self._took)}, not {sorted(wanted)}')
+                raise AssertionError(f'{sorted(self._took)}, not {sorted(desired)}')
 
     def hold_call(self, name, what):
         """Block a call if it matches; return whether it may continue."""
@@ -86,7 +86,7 @@ class Gate:
                 return True
             self._took[name] += 1
             self._condition.notify_all()
-            opened = self._condition.wait_for(lambda: self._open, PATIENCE)
+            opened = self._condition.wait_for(lambda: self._open, TIMEOUT)
             return opened and not self._dropped
 
 
@@ -138,7 +138,7 @@ class Target(fixtures.Fixture):
             target=server.serve_forever, args=(0.05,), daemon=True
         )
         thread.start()
-        self.addCleanup(thread.join, PATIENCE)
+        self.addCleanup(thread.join, TIMEOUT)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
         self.addCleanup(self._end)
@@ -162,7 +162,7 @@ class Target(fixtures.Fixture):
             return sum(1 for call in self.ledger if what in (None, call.what))
 
         with self._condition:
-            if not self._condition.wait_for(lambda: found() >= count, PATIENCE):
+            if not self._condition.wait_for(lambda: found() >= count, TIMEOUT):
                 raise AssertionError(f'{found()} calls, not {count}')
 
     def calls(self):
@@ -170,7 +170,7 @@ class Target(fixtures.Fixture):
         with self._condition:
             return list(self.ledger)
 
-    def story(self):
+    def calls_by_action(self):
         """Return the calls of each action, by name, as (what, token, result)."""
         found = {}
         for call in self.calls():

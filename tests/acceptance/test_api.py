@@ -14,8 +14,8 @@ import bcrypt
 from tests.acceptance.daemons import (
     API,
     APPLIER,
-    PATIENCE,
     STANDALONE,
+    TIMEOUT,
     DaemonTestCase,
     wait_until,
 )
@@ -48,7 +48,7 @@ class ApiCase(DaemonTestCase):
 
     def ask(self, port, method, path, body=None, **headers):
         """Return (status, JSON body) of a response."""
-        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=TIMEOUT)
         self.addCleanup(connection.close)
         data = None if body is None else json.dumps(body)
         headers = {name.replace('_', '-'): value for name, value in headers.items()}
@@ -122,14 +122,14 @@ class TestApi(ApiCase):
             {200}, {self.ask(port, 'GET', '/v1/goals')[0] for _ in range(8)}
         )
 
-    def test_what_is_created_here_is_executed_by_a_worker_elsewhere(self):
+    def test_a_plan_is_executed_by_a_worker_in_another_process(self):
         _, port = self.serve()
         # Without a broker no message arrives; the worker finds it by its sweep.
         self.start_ready(APPLIER, self.ini(applier={'sweep_interval': 0.2}))
 
         self.execute(port)
 
-    def test_a_broker_that_is_away_holds_nothing_up(self):
+    def test_an_unavailable_broker_does_not_delay_requests(self):
         daemon, port = self.serve(
             messaging={'url': 'amqp://u:hunter2@127.0.0.1:1/', 'connect_timeout': 600}
         )
@@ -144,7 +144,7 @@ class TestApi(ApiCase):
         self.assertEqual(0, daemon.end(), daemon.text())
         self.assertNotIn('hunter2', daemon.text() + json.dumps(health))
 
-    def test_a_port_in_use_is_one_line(self):
+    def test_a_port_in_use_is_reported_in_one_line(self):
         with socket.create_server(('127.0.0.1', 0)) as taken:
             port = taken.getsockname()[1]
 
@@ -155,7 +155,7 @@ class TestApi(ApiCase):
                     self.startup_error(what, api={'port': port}),
                 )
 
-    def test_what_authentication_lacks_is_one_line(self):
+    def test_missing_authentication_options_are_reported_in_one_line(self):
         for options, *phrases in (
             (
                 {'host': '0.0.0.0'},
@@ -165,9 +165,9 @@ class TestApi(ApiCase):
             (
                 {
                     'auth_strategy': 'http_basic',
-                    'http_basic_auth_user_file': '/nowhere',
+                    'http_basic_auth_user_file': '/missing',
                 },
-                'The password file /nowhere of [api] http_basic_auth_user_file cannot '
+                'The password file /missing of [api] http_basic_auth_user_file cannot '
                 'be read: No such file or directory',
             ),
             ({'auth_strategy': 'keystone'}, '[keystone_authtoken] has no auth_type'),
@@ -218,11 +218,11 @@ class TestApi(ApiCase):
 class TestStandalone(ApiCase):
     """watcherlite standalone."""
 
-    def test_it_executes_what_is_asked_for_and_ends_while_a_stream_is_open(self):
+    def test_it_executes_plans_and_ends_while_a_stream_is_open(self):
         daemon, port = self.serve(STANDALONE)
         self.execute(port)
         _, plan = self.ask(port, 'POST', '/v1/action_plans', DOCUMENT)
-        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=TIMEOUT)
         self.addCleanup(connection.close)
         connection.request(
             'GET',
@@ -276,15 +276,15 @@ for ini, *clients in json.loads(sys.argv[1]):
             [sys.executable, '-c', self.PROGRAM, json.dumps(processes, default=str)],
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
         self.assertEqual(0, done.returncode, done.stderr)
         # The log is on standard output too.
         return re.findall(r'^\d{3} [A-Z].*$', done.stdout, re.MULTILINE)
 
-    def test_it_serves_this_machine_only_and_tries_again_a_database_that_is_away(self):
-        nowhere = 'postgresql+psycopg://u:hunter2@127.0.0.1:1/watcherlite'
-        away = self.ini('away.conf', database={'connection': nowhere})
+    def test_it_serves_this_machine_only_and_retries_an_unavailable_database(self):
+        missing = 'postgresql+psycopg://u:hunter2@127.0.0.1:1/watcherlite'
+        away = self.ini('away.conf', database={'connection': missing})
         anybody = self.ini('anybody.conf', api={'noauth_on_any_address': True})
         here, elsewhere = '127.0.0.1', '192.0.2.1'
 

@@ -12,7 +12,7 @@ from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, DaemonTestCase
 NOWHERE = '127.0.0.1:1'
 
 
-class BadStartTest(DaemonTestCase):
+class FailedStartTest(DaemonTestCase):
     database = None
     broker = False
     third_party = False
@@ -128,8 +128,8 @@ class BadStartTest(DaemonTestCase):
                 self.startup_error(2, '--fast', what=what),
             )
         self.assertEqual(
-            f'There is no configuration file {self.home}/nowhere.conf',
-            self.startup_error(2, f'--config-file={self.home}/nowhere.conf'),
+            f'There is no configuration file {self.home}/missing.conf',
+            self.startup_error(2, f'--config-file={self.home}/missing.conf'),
         )
 
     def test_a_host_without_the_key_of_the_others(self):

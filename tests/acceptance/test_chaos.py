@@ -11,7 +11,7 @@ import threading
 
 from tests import services
 from tests.acceptance.checking import History, problems
-from tests.acceptance.daemons import APPLIER, PATIENCE, DaemonTestCase
+from tests.acceptance.daemons import APPLIER, TIMEOUT, DaemonTestCase
 from tests.acceptance.listening import NotificationQueue
 
 FAULTS = 20
@@ -29,7 +29,7 @@ LEAST_PLANS = 3
 MOST_PLANS = 40
 ACTIONS = 60
 #: Seconds for a plan, whose workers restart repeatedly on a busy machine.
-PLAN_PATIENCE = 5 * PATIENCE
+PLAN_TIMEOUT = 5 * TIMEOUT
 
 
 class Chaos:
@@ -75,7 +75,7 @@ class Chaos:
             self._next = float('inf')
             timers = list(self._asleep.values())
         for timer in timers:
-            timer.join(PATIENCE)
+            timer.join(TIMEOUT)
 
     def _spacing(self):
         return self._random.randint(*SPACING)
@@ -129,7 +129,7 @@ class Surviving:
             self.assertLess(len(plans), MOST_PLANS, chaos.faults)
             # Start further plans one by one until all faults have occurred.
             if len(plans) >= LEAST_PLANS:
-                operator.wait_until_ended(*plans, patience=PLAN_PATIENCE)
+                operator.wait_until_ended(*plans, timeout=PLAN_TIMEOUT)
         chaos.resume_all()
 
         found = []

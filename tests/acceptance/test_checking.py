@@ -100,7 +100,7 @@ class CheckerTest(base.TestCase):
         )
         return problems(history)
 
-    def test_what_happened_is_as_it_must_be(self):
+    def test_a_valid_history_has_no_problems(self):
         self.assertEqual([], self.problems())
         # Repetitions are permitted at any time.
         self.assertEqual(

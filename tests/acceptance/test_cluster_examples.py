@@ -65,5 +65,5 @@ class ClusterExampleCase(ExampleCase):
 class TestWebServers(ClusterExampleCase):
     """The example of the page on the command, which contains all steps."""
 
-    def test_every_command_does_what_the_page_shows(self):
+    def test_every_command_has_the_documented_result(self):
         self.follow(PAGE)

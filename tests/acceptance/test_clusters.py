@@ -25,7 +25,7 @@ def names(count):
     return [f'm{at:02}' for at in range(1, count + 1)]
 
 
-class Keeper(Orchestrator):
+class ClusterOperator(Orchestrator):
     """Creates and observes clusters of marks in the process of the test."""
 
     def __init__(self, ini):
@@ -68,10 +68,10 @@ class Keeper(Orchestrator):
 
 class SharedTest(SharedCase):
     nouns = ('cluster', 'node')
-    maker = Keeper
+    maker = ClusterOperator
 
-    def test_one_that_is_created_is_active_and_each_node_was_made_once(self):
-        cluster, action = self.kill_one_halfway(
+    def test_a_created_cluster_is_active_and_each_node_is_created_once(self):
+        cluster, action = self.kill_one_in_progress(
             COUNT, lambda: self.own.create_cluster(COUNT)
         )
 
@@ -87,10 +87,10 @@ class SharedTest(SharedCase):
             [(name, at, 'ACTIVE') for at, name in enumerate(names(COUNT), 1)],
             self.own.nodes(cluster),
         )
-        self.assert_each_was_made_once(names(COUNT))
+        self.assert_each_created_once(names(COUNT))
         self.assert_notified(cluster, 'create', COUNT)
 
-    def test_one_that_is_deleted_is_gone_when_all_are_killed_and_one_comes_back(self):
+    def test_a_deletion_completes_after_all_daemons_are_killed_and_one_restarts(self):
         cluster, action = self.own.create_cluster(12)
         self.own.wait_for_end(action)
         begun = self.kill_all_at(
@@ -159,7 +159,7 @@ class WebServersTest(ClusterExampleCase):
 
         return wait_until(found, problem)
 
-    def test_one_that_is_killed_is_replaced_and_two_go_in_the_end(self):
+    def test_a_killed_node_is_replaced_and_two_are_removed(self):
         wrong, seen, events = [], {}, ''
         before = after = left = {}
         self.shell(f'mkdir -p {self.directory}')

@@ -48,6 +48,7 @@ class KilledBeforeTheClaimTest(DaemonTestCase):
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(
-            {'a': [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]}, self.target.story()
+            {'a': [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]},
+            self.target.calls_by_action(),
         )
         self.assertEqual(other.workers(), self.target.pids())

@@ -79,7 +79,7 @@ class CrashTestCase(DaemonTestCase):
             ('after', 'mark', {}, 'again', 'applied', 'missing', 'unknown', 'sleeps'),
         )
 
-    def wait_for_the_middle(self, uuid):
+    def wait_until_all_run(self, uuid):
         """Wait until all runnable actions run; return the start time of `sleeps`."""
         for gate in self.gates:
             gate.wait()
@@ -118,7 +118,7 @@ class CrashTestCase(DaemonTestCase):
                 'unknown': ONCE,
                 'after': ONCE,
             },
-            self.target.story(),
+            self.target.calls_by_action(),
         )
         unknown = (
             f'Outcome unknown: worker {worker} was lost while the action ran, and its '
@@ -151,7 +151,7 @@ class CrashTest(CrashTestCase):
         (pid,) = first.workers()
         worker = operator.worker_of(pid)
         uuid = self.start_plan()
-        asleep_since = self.wait_for_the_middle(uuid)
+        asleep_since = self.wait_until_all_run(uuid)
         second = self.start_ready(APPLIER, self.path)
 
         self.kill_worker(first.kill)
@@ -159,7 +159,7 @@ class CrashTest(CrashTestCase):
         self.assert_recovered(uuid, worker, asleep_since)
         self.assertEqual({pid} | second.workers(), self.target.pids())
 
-    def test_a_worker_that_was_away_for_longer_than_its_lease_changes_nothing(self):
+    def test_a_worker_that_was_paused_beyond_its_lease_changes_nothing(self):
         operator = self.operators
         # It publishes all notifications; another test covers its loss.
         self.start_ready(ENGINE, self.path)
@@ -205,7 +205,7 @@ class CrashTest(CrashTestCase):
             # Late calls, if any, were rejected.
             {
                 name: [line for line in lines if line[2] != STALE]
-                for name, lines in self.target.story().items()
+                for name, lines in self.target.calls_by_action().items()
             },
         )
         self.assertEqual([], problems(after))
@@ -220,13 +220,13 @@ class ReplacedTest(CrashTestCase):
 
     lane: ClassVar[dict[str, float]] = {'lease': 300, 'sweep_interval': 300}
 
-    def test_a_worker_that_takes_the_place_of_a_killed_one_goes_on_at_once(self):
+    def test_a_worker_that_replaces_a_killed_one_continues_immediately(self):
         operator = self.operators
         applier = self.start_ready(APPLIER, self.path)
         (pid,) = applier.workers()
         worker = operator.worker_of(pid)
         uuid = self.start_plan()
-        asleep_since = self.wait_for_the_middle(uuid)
+        asleep_since = self.wait_until_all_run(uuid)
 
         def kill():
             os.kill(pid, signal.SIGKILL)
@@ -239,7 +239,7 @@ class ReplacedTest(CrashTestCase):
         self.assert_recovered(uuid, worker, asleep_since)
         self.assertEqual({pid} | applier.workers(), self.target.pids())
 
-    def test_workers_that_live_keep_what_is_theirs(self):
+    def test_live_workers_keep_their_actions(self):
         operator = self.operators
         first = self.start_ready(APPLIER, self.path)
         gate = self.target.hold('a')
@@ -253,24 +253,24 @@ class ReplacedTest(CrashTestCase):
         gate.open()
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual({'a': ONCE, 'b': ONCE}, self.target.story())
+        self.assertEqual({'a': ONCE, 'b': ONCE}, self.target.calls_by_action())
         self.assertEqual(first.workers(), self.target.pids('a'))
         self.assertEqual([], problems(self.history(uuid)))
 
 
-class StartedAgainTest(CrashTestCase):
+class RestartTest(CrashTestCase):
     """The same on one machine without servers, where the whole daemon is killed."""
 
     database = None
     broker = False
     lane = ReplacedTest.lane
 
-    def test_a_daemon_that_is_started_again_goes_on_at_once(self):
+    def test_a_restarted_daemon_continues_immediately(self):
         operator = self.operators
         # No message reaches the daemon, and later sweeps are far away.
         uuid = self.start_plan()
         killed = self.start_ready(STANDALONE, self.path)
-        asleep_since = self.wait_for_the_middle(uuid)
+        asleep_since = self.wait_until_all_run(uuid)
         (pid,) = killed.workers()
         worker = operator.worker_of(pid)
 
@@ -284,7 +284,7 @@ class StartedAgainTest(CrashTestCase):
 class DatabaseAwayTest(DaemonTestCase):
     broker = False
 
-    def test_a_worker_stops_in_time_and_another_one_begins_when_it_is_back(self):
+    def test_a_worker_without_its_database_stops_in_time_and_restarts(self):
         operator = self.operator(self.ini('operator.conf'))
         url = sa.make_url(self.database_url)
         proxy = self.useFixture(Proxy(url.host, url.port or 5432))
@@ -310,7 +310,7 @@ class DatabaseAwayTest(DaemonTestCase):
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(
             {'a': [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)], 'b': ONCE},
-            self.target.story(),
+            self.target.calls_by_action(),
         )
         self.assertEqual(set(), workers & self.target.pids())
         self.assertNotIn('Traceback', applier.text())

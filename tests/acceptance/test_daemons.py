@@ -61,7 +61,7 @@ class Sharing:
         }
         self.assertEqual(
             {name: executed_once(attempts[name]) for name in marks + others},
-            self.target.story(),
+            self.target.calls_by_action(),
         )
         self.assertEqual(
             [workers(appliers), workers(engines)],
@@ -106,7 +106,7 @@ class Sharing:
 class PostgresqlTest(Sharing, DaemonTestCase):
     database = services.POSTGRESQL
 
-    def test_what_turns_out_to_take_long_is_shared_after_all(self):
+    def test_actions_that_take_long_are_shared_later(self):
         ini = self.ini(applier={'lease': 30, 'max_parallel': 2})
         operator = self.operator(ini)
         appliers = [self.start_ready(APPLIER, ini)]
@@ -127,7 +127,7 @@ class PostgresqlTest(Sharing, DaemonTestCase):
             {name: [BEGIN, APPLY] for name in names},
             {
                 name: [what for what, _, _ in calls]
-                for name, calls in self.target.story().items()
+                for name, calls in self.target.calls_by_action().items()
             },
         )
 
@@ -158,7 +158,7 @@ class StandaloneTest(DaemonTestCase):
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
         self.assertEqual(
-            {'a': executed_once(), 'c': executed_once()}, self.target.story()
+            {'a': executed_once(), 'c': executed_once()}, self.target.calls_by_action()
         )
         self.assertEqual(workers([standalone]), self.target.pids())
         # Without a destination of notifications, no event stays pending.
@@ -167,7 +167,7 @@ class StandaloneTest(DaemonTestCase):
             lambda: 'events are still pending',
         )
 
-    def test_ctrl_c_lets_what_runs_finish(self):
+    def test_ctrl_c_lets_running_actions_finish(self):
         standalone = self.start_ready(STANDALONE, self.path)
         operator = self.operator(self.path)
         gate = self.target.hold('a')
@@ -180,7 +180,7 @@ class StandaloneTest(DaemonTestCase):
         gate.open()
 
         self.assertEqual(0, standalone.end())
-        self.assertEqual({'a': executed_once()}, self.target.story())
+        self.assertEqual({'a': executed_once()}, self.target.calls_by_action())
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'PENDING'}, operator.states(uuid))
 
 
@@ -195,12 +195,12 @@ class ControlTest(DaemonTestCase):
         self.operators = self.operator(self.path)
         self.start_ready(APPLIER, self.path)
 
-    def test_cancel_reaches_all_that_runs(self):
+    def test_a_cancel_reaches_all_running_actions(self):
         operator = self.operators
         uuid = operator.start(
             ('sleeps', 'sleep', {'duration': 1000}),
             ('commands', 'command', {'argv': ['/bin/sleep', '1000']}),
-            ('waits', 'patient', {'seconds': 1000}),
+            ('waits', 'sleeping', {'seconds': 1000}),
             ('follows', 'mark', {}, 'sleeps'),
         )
         operator.wait_for_status(uuid, 'RUNNING', 'sleeps', 'commands', 'waits')
@@ -221,12 +221,14 @@ class ControlTest(DaemonTestCase):
                 for name, action in operator.actions(uuid).items()
             },
         )
-        self.assertEqual({'waits': [(BEGIN, 1, RECEIVED)]}, self.target.story())
+        self.assertEqual(
+            {'waits': [(BEGIN, 1, RECEIVED)]}, self.target.calls_by_action()
+        )
 
     def test_an_action_is_suspended_and_resumed(self):
         operator = self.operators
         uuid = operator.start(
-            ('waits', 'patient', {'seconds': 0.3}),
+            ('waits', 'sleeping', {'seconds': 0.3}),
             # Long enough for a busy machine to observe that it is running.
             ('sleeps', 'sleep', {'duration': 10}),
         )
@@ -245,7 +247,7 @@ class ControlTest(DaemonTestCase):
             operator.plans.signal_action(found[name].uuid, 'RESUME')
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual({'waits': executed_once()}, self.target.story())
+        self.assertEqual({'waits': executed_once()}, self.target.calls_by_action())
 
 
 class BrokerAwayTest(DaemonTestCase):

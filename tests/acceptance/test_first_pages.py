@@ -68,7 +68,7 @@ class FirstPagesTest(ExampleCase):
             self.assertLessEqual(set(expected), set(printed.splitlines()))
         return codes
 
-    def test_every_command_of_the_readme_ends_as_it_says(self):
+    def test_every_command_of_the_readme_has_the_documented_result(self):
         clusters = list_commands(README, 'Clusters')
         commands = [
             command for command in list_commands(README) if command not in clusters
@@ -88,7 +88,7 @@ class FirstPagesTest(ExampleCase):
         self.assertLess(25, len(commands))
         self.assertEqual('', self.shell('watcherlite stack list -f value')[1].strip())
 
-    def test_every_command_of_the_quick_start_ends_as_it_says(self):
+    def test_every_command_of_the_quick_start_has_the_documented_result(self):
         commands = list_commands(QUICKSTART)
         at = next(n for n, (line, _) in enumerate(commands) if line.endswith(' &'))
 

@@ -3,7 +3,7 @@
 import signal
 
 from tests.acceptance.daemons import APPLIER, DaemonTestCase
-from tests.acceptance.listening import Listener, data, plan_of, story
+from tests.acceptance.listening import Listener, data, notification_lines, plan_of
 
 ELSEWHERE = {
     'exchange': 'elsewhere',
@@ -40,7 +40,7 @@ class OptionsTest(DaemonTestCase):
         )
         return self.useFixture(listener).endpoint
 
-    def run_one_that_fails(self, operator):
+    def run_failing_plan(self, operator):
         uuid = operator.start(('a', 'nop', {'message': 'x', 'fail_execute': True}))
         operator.wait_until_ended(uuid)
         return uuid
@@ -51,7 +51,7 @@ class OptionsTest(DaemonTestCase):
         applier = self.start_ready(APPLIER, path)
         endpoints = [self.listen(topic) for topic in ('first', 'second')]
 
-        self.run_one_that_fails(operator)
+        self.run_failing_plan(operator)
         errors = [endpoint.wait_for(2) for endpoint in endpoints]
 
         self.assertEqual(errors[0], errors[1])
@@ -60,7 +60,7 @@ class OptionsTest(DaemonTestCase):
                 'ERROR action.execution.error: FAILED, Failed in execute',
                 'ERROR action_plan.execution.error: FAILED, Failed in execute',
             ],
-            story(errors[0], {}),
+            notification_lines(errors[0], {}),
         )
         self.assertEqual(
             {'1.0'}, {n['payload']['watcher_object.version'] for n in errors[0]}
@@ -78,7 +78,7 @@ class OptionsTest(DaemonTestCase):
         )
         applier.send(signal.SIGHUP)
         applier.wait_for_text('[notifications] level changed from error to info')
-        uuid = self.run_one_that_fails(operator)
+        uuid = self.run_failing_plan(operator)
         # All notifications of a plan follow the errors from before.
         for endpoint in endpoints:
             notifications = endpoint.wait_for(2 + len(OF_ONE_THAT_FAILS))[2:]

@@ -1,13 +1,13 @@
 """Notifications of plans and audits that real daemons execute."""
 
 from tests.acceptance.daemons import APPLIER, ENGINE, DaemonTestCase, wait_until
-from tests.acceptance.listening import NotificationCase, data, story
+from tests.acceptance.listening import NotificationCase, data, notification_lines
 from tests.acceptance.test_api import ApiCase
 
 WATCHER = ('watcher_object.name', 'watcher_object.version', 'watcher_object.namespace')
 
 
-class StoryTest(NotificationCase, DaemonTestCase):
+class PlanNotificationTest(NotificationCase, DaemonTestCase):
     """The notifications of a plan, received by an oslo.messaging listener."""
 
     def setUp(self):
@@ -17,7 +17,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
     def names(self, uuid):
         return {a.uuid: name for name, a in self.operators.actions(uuid).items()}
 
-    def test_one_that_succeeds_and_is_deleted(self):
+    def test_a_plan_that_succeeds_and_is_deleted(self):
         operator = self.operators
         uuid = operator.start(
             ('drain', 'nop', {'message': 'x'}),
@@ -54,7 +54,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
                 'actionplan.update: SUCCEEDED -> DELETED',
                 'actionplan.delete: DELETED',
             ],
-            story(notifications, self.names(uuid)),
+            notification_lines(notifications, self.names(uuid)),
         )
         self.assertEqual(
             {
@@ -80,12 +80,10 @@ class StoryTest(NotificationCase, DaemonTestCase):
         )
         self.assertEqual(
             {('actionplan', audit, uuid), ('action', audit, uuid)},
-            {_whose(n) for n in notifications},
+            {_subject_of(n) for n in notifications},
         )
 
-    def test_one_with_an_action_that_is_skipped_one_that_fails_and_a_cancelled_one(
-        self,
-    ):
+    def test_a_plan_with_a_skipped_a_failed_and_a_cancelled_action(self):
         operator = self.operators
         uuid = operator.create(
             ('by_user', 'nop', {'message': 'x'}),
@@ -133,7 +131,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
                 'actionplan.update: ONGOING -> FAILED',
                 'ERROR actionplan.execution.error: FAILED, Failed in execute',
             ],
-            story(notifications, self.names(uuid)),
+            notification_lines(notifications, self.names(uuid)),
         )
         self.assertEqual(
             {
@@ -169,7 +167,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
             ],
         )
 
-    def test_one_that_is_cancelled_while_it_runs(self):
+    def test_a_running_plan_is_cancelled(self):
         operator = self.operators
         uuid = operator.start(
             ('first', 'nop', {'message': 'x'}),
@@ -180,7 +178,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
         operator.plans.cancel(uuid)
         operator.wait_until_ended(uuid)
 
-        lines = story(self.receive(uuid), self.names(uuid))
+        lines = notification_lines(self.receive(uuid), self.names(uuid))
 
         begin = lines.index('actionplan.update: ONGOING -> CANCELLING')
         self.assertEqual(
@@ -209,7 +207,7 @@ class StoryTest(NotificationCase, DaemonTestCase):
         )
 
 
-class AuditStoryTest(NotificationCase, ApiCase):
+class AuditNotificationTest(NotificationCase, ApiCase):
     """The notifications of an audit that a user requests over HTTP.
 
     The API stores the request, the engine executes it; both publish notifications.
@@ -263,7 +261,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
             lambda: f'{count} plans of {self.audit(uuid)}',
         )
 
-    def test_those_whose_strategy_or_planner_fails(self):
+    def test_audits_whose_strategy_or_planner_fails(self):
         first = self.post(goal='airflow_optimization', audit_type='ONESHOT')
         self.wait_for(first, 'FAILED')
         actions = [{'action_type': 'teleport', 'input_parameters': {}}]
@@ -300,7 +298,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
                 f'ERROR audit.planner.error second: ONGOING, {no_weight}',
                 'audit.update second: ONGOING -> FAILED',
             ],
-            story(notifications, {first: 'first', second: 'second'}),
+            notification_lines(notifications, {first: 'first', second: 'second'}),
         )
         self.assertEqual(
             [
@@ -323,7 +321,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
             {data(n)['uuid']: data(n)['status_message'] for n in notifications},
         )
 
-    def test_one_that_repeats_is_changed_paused_and_cancelled(self):
+    def test_a_continuous_audit_is_changed_suspended_and_cancelled(self):
         uuid = self.post(
             goal='dummy', strategy='dummy', audit_type='CONTINUOUS', interval='3600'
         )
@@ -358,7 +356,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
                 *run,
                 'audit.update: ONGOING -> CANCELLED',
             ],
-            story(notifications, {}),
+            notification_lines(notifications, {}),
         )
         self.assertEqual(
             ['3600'] * 6 + ['7200'] * 8, [data(n)['interval'] for n in notifications]
@@ -392,7 +390,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
                 'audit.update: SUCCEEDED -> DELETED',
                 'audit.delete: DELETED',
             ],
-            story(everything, {}),
+            notification_lines(everything, {}),
         )
         notifications = [n for n in everything if n['event_type'].startswith('audit.')]
         self.assertEqual(
@@ -460,7 +458,7 @@ class AuditStoryTest(NotificationCase, ApiCase):
 CHANGING = ('state', 'created_at', 'updated_at', 'deleted_at')
 
 
-def _whose(notification):
+def _subject_of(notification):
     """Return the noun of a notification, its audit and its plan."""
     noun, fields = notification['event_type'].partition('.')[0], data(notification)
     if noun == 'action':

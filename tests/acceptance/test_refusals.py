@@ -31,7 +31,7 @@ class BadInputTest(CommandTestCase):
             )
         return err.removesuffix('\n')
 
-    def test_no_yaml_no_file_and_a_plan_that_is_not_stored(self):
+    def test_invalid_and_missing_files_and_unknown_plans_are_reported(self):
         self.assertRegex(
             self.error_of('actions: [}\n'),
             r'\Awatcherlite: plan\.yaml:1: this is neither YAML nor JSON: [^\n]*\Z',
@@ -39,8 +39,8 @@ class BadInputTest(CommandTestCase):
         uuid = '11111111-2222-3333-4444-555555555555'
         for argv, message in (
             (
-                ['nowhere.yaml'],
-                'watcherlite: the plan file nowhere.yaml does not exist\n',
+                ['missing.yaml'],
+                'watcherlite: the plan file missing.yaml does not exist\n',
             ),
             (['--resume', uuid], uuid),
         ):

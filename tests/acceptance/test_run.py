@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from tests.acceptance.command import PATIENCE, UUID, CommandTestCase, plain
+from tests.acceptance.command import TIMEOUT, UUID, CommandTestCase, plain
 from tests.acceptance.daemons import wait_until
 
 PLAN = """\
@@ -103,7 +103,7 @@ class SuccessTest(CommandTestCase):
             'Action plan nightly (UUID): 3 actions', plain(out).splitlines()[0]
         )
 
-    def test_a_reader_that_goes_away_does_not_stop_the_plan(self):
+    def test_a_closed_pipe_does_not_stop_the_plan(self):
         self.write('plan.yaml', PLAN)
 
         command = f'{sys.executable} -m watcherlite.cli.main run plan.yaml'
@@ -114,7 +114,7 @@ class SuccessTest(CommandTestCase):
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
 
         self.assertEqual(
@@ -123,7 +123,7 @@ class SuccessTest(CommandTestCase):
         )
         self.assertEqual('0\n', (self.home / 'code').read_text())
 
-    def test_json_is_one_document_and_progress_goes_elsewhere(self):
+    def test_json_is_one_document_and_progress_is_on_standard_error(self):
         plan = self.write('plan.yaml', PLAN)
 
         code, out, err = self.run_command('run', plan, '--output', 'json')
@@ -210,7 +210,7 @@ class SuccessTest(CommandTestCase):
 
 
 class DryRunTest(CommandTestCase):
-    def test_the_steps_are_shown_inputs_are_checked_and_nothing_is_made(self):
+    def test_a_dry_run_shows_the_steps_checks_inputs_and_stores_nothing(self):
         plan = self.write('plan.yaml', PLAN)
 
         code, out, err = self.run_command(
@@ -276,7 +276,7 @@ class FailureTest(CommandTestCase):
 
 
 class InterruptionTest(CommandTestCase):
-    def test_ctrl_c_cancels_the_plan_and_waits_until_it_is(self):
+    def test_ctrl_c_cancels_the_plan_and_waits_for_its_end(self):
         for number, expected in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             plan = self.write('plan.yaml', SLEEPY)
             running = self.start('run', plan)
@@ -307,12 +307,12 @@ class InterruptionTest(CommandTestCase):
                 'watcherlite: the action plan UUID is CANCELLED\n', plain(err)
             )
 
-    def kill_leftover(self, path):
+    def kill_remaining(self, path):
         if path.exists():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(path.read_text()), signal.SIGKILL)
 
-    def test_a_second_ctrl_c_leaves_at_once_and_the_plan_can_go_on(self):
+    def test_a_second_ctrl_c_exits_at_once_and_the_plan_can_be_resumed(self):
         ini = self.write(
             'wl.conf',
             """\
@@ -346,7 +346,7 @@ class InterruptionTest(CommandTestCase):
         # The command ignores SIGTERM from now on.
         wait_until((self.home / 'started').exists, lambda: 'not started')
         # Its parent is gone, so no process ends it.
-        self.addCleanup(self.kill_leftover, self.home / 'started')
+        self.addCleanup(self.kill_remaining, self.home / 'started')
 
         running.send(signal.SIGINT)
         running.wait_for('Cancelling')
@@ -444,7 +444,7 @@ def json_plan(count, broken=None):
 
 
 class SizeTest(CommandTestCase):
-    def test_a_large_plan_is_counted_and_only_what_did_not_succeed_is_listed(self):
+    def test_a_large_plan_is_counted_and_only_its_failures_are_listed(self):
         plan = self.write('plan.json', json_plan(1000, broken=500))
 
         code, out, _ = self.run_command('run', plan)
@@ -461,7 +461,7 @@ class SizeTest(CommandTestCase):
         )
         self.assertEqual('TIME PENDING: 0 of 1000 actions ended', lines[1])
 
-    def test_everything_about_a_large_plan_is_shown_when_asked_for(self):
+    def test_verbose_shows_everything_about_a_large_plan(self):
         names = [f'a{i}' for i in range(51)]
         plan = self.write('plan.json', json_plan(51))
 

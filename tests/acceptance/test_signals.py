@@ -20,7 +20,7 @@ class DrainTest(DaemonTestCase):
         self.path = self.ini(applier=self.lane)
         self.operators = self.operator(self.path)
 
-    def test_it_finishes_what_runs_and_another_one_goes_on_at_once(self):
+    def test_a_stopped_worker_finishes_running_actions_and_another_continues(self):
         operator = self.operators
         first = self.start_ready(APPLIER, self.path)
         asleep = operator.start(('sleeps', 'sleep', {'duration': 3600}))
@@ -52,7 +52,7 @@ class DrainTest(DaemonTestCase):
         )
         late.open()
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual(dict.fromkeys('abcdefgh', ONCE), self.target.story())
+        self.assertEqual(dict.fromkeys('abcdefgh', ONCE), self.target.calls_by_action())
         self.assertEqual(pids, [self.target.pids(*'ab'), self.target.pids(*'cdefgh')])
         # From then on the other worker polls the external work.
         wait_until(
@@ -65,7 +65,9 @@ class DrainTest(DaemonTestCase):
 
     def test_unstarted_actions_are_released_before_the_end(self):
         operator = self.operators
-        path = self.ini('greedy.conf', applier={'lease': self.LONG, 'max_parallel': 2})
+        path = self.ini(
+            'parallel.conf', applier={'lease': self.LONG, 'max_parallel': 2}
+        )
         first = self.start_ready(APPLIER, path)
         # After short actions, the worker claims many at once.
         short = ((f'short-{n}', 'nop', {'message': 'x'}) for n in range(200))
@@ -88,10 +90,10 @@ class DrainTest(DaemonTestCase):
                 **dict.fromkeys('ab', ONCE),
                 **{n: [(BEGIN, 2, RECEIVED), (APPLY, 2, APPLIED)] for n in 'cdefgh'},
             },
-            self.target.story(),
+            self.target.calls_by_action(),
         )
 
-    def test_long_actions_are_left_to_others_immediately(self):
+    def test_long_actions_are_taken_over_immediately(self):
         operator = self.operators
         impatient = self.start_ready(
             APPLIER,
@@ -117,7 +119,7 @@ class DrainTest(DaemonTestCase):
                 'again': [*ONCE, (BEGIN, 2, RECEIVED), (APPLY, 2, REPEATED)],
                 'unknown': ONCE,
             },
-            self.target.story(),
+            self.target.calls_by_action(),
         )
         self.assertEqual(
             {
@@ -141,7 +143,7 @@ class DrainTest(DaemonTestCase):
         gate.open()
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(uuid))
-        self.assertEqual({'a': ONCE, 'b': ONCE}, self.target.story())
+        self.assertEqual({'a': ONCE, 'b': ONCE}, self.target.calls_by_action())
         self.assertEqual(workers, self.target.pids('a'))
         wait_until(
             lambda: len(operator.store.live_workers()) == 1,
@@ -153,7 +155,7 @@ class ReloadTest(DaemonTestCase):
     database = None
     broker = False
 
-    TYPE = 'watcherlite.action_types.patient'
+    TYPE = 'watcherlite.action_types.sleeping'
     COMMANDS = 'watcherlite.action_types.command'
 
     def reload(self, daemon, text, **groups):
@@ -166,7 +168,7 @@ class ReloadTest(DaemonTestCase):
         uuid = operator.start(('a', 'command', {'argv': ['/bin/true']}))
         return operator.wait_until_ended(uuid)
 
-    def test_what_is_mutable_changes_and_a_bad_file_changes_nothing(self):
+    def test_mutable_options_are_reloaded_and_an_invalid_file_is_ignored(self):
         # With the initial sweep interval, the test would time out.
         allowed = {self.COMMANDS: {'allowed': '/bin/true'}}
         operator = self.operator(self.ini('operator.conf', **allowed))

@@ -8,7 +8,7 @@ import signal
 import subprocess
 
 from tests.acceptance import preloaded
-from tests.acceptance.command import PATIENCE, UUID, CommandTestCase
+from tests.acceptance.command import TIMEOUT, UUID, CommandTestCase
 from tests.acceptance.daemons import SCRIPTS, wait_until
 from tests.ports import reserve_port
 
@@ -119,7 +119,7 @@ class ExampleCase(CommandTestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         return done.returncode, done.stdout
@@ -146,7 +146,7 @@ class ExampleCase(CommandTestCase):
     def _end(self, process):
         # A worker whose manager was killed would drain first.
         os.killpg(process.pid, signal.SIGKILL)
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
 
     def follow(self, page):
         """Run the example of a page; compare the output of each command."""
@@ -187,5 +187,5 @@ class TestMaintainedStack(ExampleCase):
 
     stack = 'maintained'
 
-    def test_every_command_does_what_the_page_shows(self):
+    def test_every_command_has_the_documented_result(self):
         self.follow(PAGE)

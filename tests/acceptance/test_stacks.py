@@ -6,7 +6,7 @@ import signal
 import threading
 from typing import ClassVar
 
-from tests.acceptance.daemons import ENGINE, PATIENCE, DaemonTestCase, wait_until
+from tests.acceptance.daemons import ENGINE, TIMEOUT, DaemonTestCase, wait_until
 from tests.acceptance.listening import NotificationCase, data
 from tests.acceptance.target import APPLIED, APPLY, BEGIN
 from watcherlite import bootstrap, conf
@@ -65,7 +65,7 @@ class Orchestrator:
         return f'{self.reload(stack)}\n{self.states(stack)}'
 
 
-class Middle:
+class CallBlocker:
     """Blocks all further calls of the process that creates mark number `count`."""
 
     def __init__(self, count):
@@ -82,13 +82,13 @@ class Middle:
                 self._condition.notify_all()
             mine = pid == self._pid
         if mine:
-            self._over.wait(PATIENCE)
+            self._over.wait(TIMEOUT)
         return not mine
 
     def wait(self):
         """Return the pid of the blocked process, once there is one."""
         with self._condition:
-            self._condition.wait_for(lambda: self._pid is not None, PATIENCE)
+            self._condition.wait_for(lambda: self._pid is not None, TIMEOUT)
         return self._pid
 
     def drop_calls(self):
@@ -126,9 +126,9 @@ class SharedCase(NotificationCase, DaemonTestCase):
         self.addCleanup(self.own.close)
         self.daemons = [self.start_ready(ENGINE, self.path) for _ in range(2)]
 
-    def kill_one_halfway(self, count, begin):
+    def kill_one_in_progress(self, count, begin):
         """Kill a daemon that has created half of the marks; return the whole object."""
-        middle = self.target.on_call = Middle(count // 2)
+        middle = self.target.on_call = CallBlocker(count // 2)
         begun = begin()
         pid = middle.wait()
         (doomed,) = (d for d in self.daemons if pid in d.workers())
@@ -137,7 +137,7 @@ class SharedCase(NotificationCase, DaemonTestCase):
         middle.drop_calls()
         return begun
 
-    def assert_each_was_made_once(self, names):
+    def assert_each_created_once(self, names):
         """Check that each mark was created once, and that both daemons created some."""
         made = [c.name for c in self.target.calls() if c.result == APPLIED]
         self.assertEqual(dict.fromkeys(names, 1), dict(collections.Counter(made)))
@@ -173,17 +173,17 @@ class SharedTest(SharedCase):
     nouns = ('stack', 'resource')
     maker = Orchestrator
 
-    def test_a_creation_is_complete_and_each_was_made_once(self):
-        stack = self.kill_one_halfway(COUNT, lambda: self.own.create(marks()))
+    def test_a_creation_completes_and_each_resource_is_created_once(self):
+        stack = self.kill_one_in_progress(COUNT, lambda: self.own.create(marks()))
 
         stack = self.own.wait_until_settled(stack)
 
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
         self.assertEqual({'CREATE_COMPLETE': COUNT}, self.own.states(stack))
-        self.assert_each_was_made_once(marks())
+        self.assert_each_created_once(marks())
         self.assert_notified(stack, 'create', COUNT)
 
-    def test_a_deletion_is_too_when_all_daemons_are_killed_and_one_comes_back(self):
+    def test_a_deletion_completes_after_all_daemons_are_killed_and_one_restarts(self):
         stack = self.own.create(marks(20))
         self.own.wait_until_settled(stack)
         delete = (stack.uuid, TENANT, states.DELETE)

@@ -5,14 +5,14 @@ from tests.acceptance.daemons import APPLIER, DaemonTestCase
 from tests.acceptance.target import APPLIED, APPLY, BEGIN, RECEIVED
 
 ONCE = [(BEGIN, 1, RECEIVED), (APPLY, 1, APPLIED)]
-MOODS = {
+FAULTS = {
     f'{how} in {where}': {'how': how, 'where': where}
-    for how in ('raises', 'rubbish', 'exits', 'hangs')
+    for how in ('raises', 'invalid', 'exits', 'hangs')
     for where in ('pre_condition', 'execute', 'post_condition')
     # The return value of a post_condition is ignored.
-    if (how, where) != ('rubbish', 'post_condition')
+    if (how, where) != ('invalid', 'post_condition')
 }
-RUBBISH = '{} returned a dict, which is not an outcome'
+INVALID = '{} returned a dict, which is not an outcome'
 ATTEMPTS = 2
 
 
@@ -43,7 +43,7 @@ class ThirdPartyTest(DaemonTestCase):
         )
 
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
-        self.assertEqual({'marks': ONCE}, self.target.story())
+        self.assertEqual({'marks': ONCE}, self.target.calls_by_action())
         self.assertEqual(
             {
                 'is missing a library': 'Action failed in pre_condition: The action '
@@ -58,34 +58,34 @@ class ThirdPartyTest(DaemonTestCase):
         for name in ('absent', 'quits'):
             self.applier.wait_for_text(f'The action type {name} ')
         uuid = operator.start(
-            *((name, 'moody', inputs) for name, inputs in MOODS.items()),
-            ('last', 'mark', {}, *MOODS),
-            timeouts={name: 1 for name in MOODS if name.startswith('hangs')},
+            *((name, 'faulty', inputs) for name, inputs in FAULTS.items()),
+            ('last', 'mark', {}, *FAULTS),
+            timeouts={name: 1 for name in FAULTS if name.startswith('hangs')},
         )
         other = operator.start(('other', 'mark', {}))
 
         self.assertEqual('SUCCEEDED', operator.wait_until_ended(other))
         self.assertEqual('FAILED', operator.wait_until_ended(uuid))
         self.assertEqual(
-            {name: f'Action failed in {reason(**how)}' for name, how in MOODS.items()},
+            {name: f'Action failed in {reason(**how)}' for name, how in FAULTS.items()},
             operator.messages(uuid),
         )
         self.assertEqual(
             {
-                **{name: [(BEGIN, 1, RECEIVED)] for name in MOODS},
+                **{name: [(BEGIN, 1, RECEIVED)] for name in FAULTS},
                 **dict.fromkeys(('marks', 'last', 'other'), ONCE),
             },
-            self.target.story(),
+            self.target.calls_by_action(),
         )
         # One process executed everything, and is still running.
         self.assertEqual({worker}, self.target.pids())
         self.assertEqual({worker}, self.applier.workers())
 
-    def test_an_action_that_kills_its_workers_is_given_up(self):
+    def test_an_action_that_kills_its_workers_fails(self):
         operator = self.operators
 
         uuid = operator.start(
-            ('dies', 'moody', {'how': 'dies', 'where': 'execute'}),
+            ('dies', 'faulty', {'how': 'dies', 'where': 'execute'}),
             ('after', 'mark', {}, 'dies'),
         )
         self.target.wait_for_calls(1)
@@ -94,9 +94,9 @@ class ThirdPartyTest(DaemonTestCase):
         self.assertEqual('FAILED', operator.wait_until_ended(other, uuid))
         self.assertEqual('SUCCEEDED', operator.plan(other).state)
         runs = [(BEGIN, n + 1, RECEIVED) for n in range(ATTEMPTS)]
-        story = self.target.story()
-        self.assertEqual(runs, story['dies'])
-        self.assertEqual(ONCE, story['after'])
+        calls = self.target.calls_by_action()
+        self.assertEqual(runs, calls['dies'])
+        self.assertEqual(ONCE, calls['after'])
         self.assertEqual(
             len(runs), len({c.pid for c in self.target.calls() if c.name == 'dies'})
         )
@@ -108,13 +108,13 @@ class ThirdPartyTest(DaemonTestCase):
 
 
 def reason(how, where):
-    """Return the status message of a mood, after `Action failed in`."""
+    """Return the status message of a fault, after `Action failed in`."""
     if how == 'hangs':
         # An action executes until its end is durable.
         where = 'execute' if where == 'post_condition' else where
     text = {
         'raises': 'RuntimeError',
-        'rubbish': RUBBISH.format(where),
+        'invalid': INVALID.format(where),
         'exits': 'SystemExit',
         'hangs': 'it ran longer than its timeout',
     }[how]

@@ -157,7 +157,7 @@ def _requests_table(found: Results) -> str:
 def document(found: Results) -> dict[str, Any]:
     """Return all measurements as a JSON document."""
     return {
-        **report.circumstances(),
+        **report.describe_environment(),
         'rows': [found.small, found.large],
         'lists': [
             {

@@ -40,9 +40,9 @@ class Case:
         """Return the number of plans executed in sequence in one process."""
         return _REPETITIONS.get(self.size, 1)
 
-    def rounds(self, wanted: int) -> int:
+    def rounds(self, desired: int) -> int:
         """Return the number of rounds in which the case is measured."""
-        return 1 if self.size >= _ONCE else wanted
+        return 1 if self.size >= _ONCE else desired
 
 
 def matrix(*, quick: bool = False, full: bool = False) -> list[Case]:

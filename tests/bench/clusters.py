@@ -36,15 +36,15 @@ class Clusters:
         owner: str,
         new: New,
         operation: str,
-        thing: Cluster | None,
+        sample: Cluster | None,
     ) -> tuple[Cluster, Hashable, str]:
         operations = runtime.clusters
-        if thing is None:
+        if sample is None:
             begun = operations.create(
                 ClusterRequest(new.name, owner, new.case.size), BY
             )
         elif operation == CHECK:
-            begun = operations.check(thing.uuid, BY, {})
+            begun = operations.check(sample.uuid, BY, {})
         else:
-            begun = operations.delete(thing.uuid, BY)
+            begun = operations.delete(sample.uuid, BY)
         return begun.row, begun.action, 'end'

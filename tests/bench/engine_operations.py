@@ -106,13 +106,13 @@ class EndRecorder:
             )
             self._condition.notify_all()
 
-    def wait(self, key: Hashable, wanted: str) -> None:
+    def wait(self, key: Hashable, desired: str) -> None:
         """Wait for the end of an operation; raise OperationFailed for another end."""
         with self._condition:
             self._condition.wait_for(lambda: key in self._ended, _PATIENCE)
             end = self._ended.pop(key, None)
-        if end != wanted:
-            raise OperationFailed(f'{key}: ended as {end} instead of {wanted}')
+        if end != desired:
+            raise OperationFailed(f'{key}: ended as {end} instead of {desired}')
 
 
 class Subject(Protocol):
@@ -137,12 +137,12 @@ class Subject(Protocol):
         owner: Any,
         new: New,
         operation: str,
-        thing: Any,
+        sample: Any,
     ) -> tuple[Any, Hashable, str]:
         """Request an operation.
 
         :param owner: returned by `owner`
-        :param thing: None for the first operation
+        :param sample: None for the first operation
         :returns: the object, the key of its end, and the expected end
         """
 
@@ -215,13 +215,13 @@ class _Running:
         :param after: called with the name of each completed operation
         """
         took = {}
-        thing = None
+        sample = None
         for operation in self.subject.operations:
             began = time.perf_counter()
-            thing, key, wanted = self.subject.request_operation(
-                self.runtime, self.owner, new, operation, thing
+            sample, key, desired = self.subject.request_operation(
+                self.runtime, self.owner, new, operation, sample
             )
-            self.recorder.wait(key, wanted)
+            self.recorder.wait(key, desired)
             took[operation] = time.perf_counter() - began
             after(operation)
             self._until_published()

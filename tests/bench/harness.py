@@ -73,7 +73,7 @@ def ceiling(case: Case, deployment: Deployment, variant: Variant) -> Ceiling:
         actions=actions,
     )
     text = json.dumps(dataclasses.asdict(request))
-    printed = subprocesses.run('tests.bench.ceiling', (), text, plans.patience(actions))
+    printed = subprocesses.run('tests.bench.ceiling', (), text, plans.timeout(actions))
     found = json.loads(printed)
     return Ceiling(**{**found, 'variant': Variant(**found['variant'])})
 
@@ -86,7 +86,7 @@ def _execute(
     arguments += ['execute', f'--shape={case.shape}', f'--size={case.size}']
     arguments += [f'--repetitions={repetitions}', f'--spawned={time.time()!r}']
     arguments += ['--count'] if counted else []
-    subprocesses.run('tests.bench.daemon', arguments, '', 3 * plans.patience(case.size))
+    subprocesses.run('tests.bench.daemon', arguments, '', 3 * plans.timeout(case.size))
     found: dict[str, Any] = json.loads(pathlib.Path(f'{report}.1').read_text())
     return found
 
@@ -179,7 +179,7 @@ class _Stage:
     def _store(self, case: Case) -> tuple[int, str]:
         """Store a plan; wait until its notifications are published."""
         stored = self.operator.create(case.shape, case.size)
-        self.plans.wait_until_told(case.size, self.daemon.check)
+        self.plans.wait_until_published(case.size, self.daemon.check)
         self.broker.purge()
         return stored
 
@@ -187,7 +187,7 @@ class _Stage:
         sent = self.operator.start(uuid)
         try:
             done = self.plans.wait_until_ended(plan_id, size, self.daemon.check)
-            self.plans.wait_until_told(size, self.daemon.check)
+            self.plans.wait_until_published(size, self.daemon.check)
         except (TimeoutError, plans.PlanNotSucceeded) as error:
             text = (
                 f'{error}; the end of the log of the daemon:\n{self.daemon.log_tail()}'

@@ -149,7 +149,7 @@ def _execute(
     counters.take()
     used, began = time.process_time(), time.time()
     runtime.plans.start(plan.uuid)
-    if not recorder.wait(plans.patience(size)):
+    if not recorder.wait(plans.timeout(size)):
         raise plans.PlanNotSucceeded(f'the plan of {size} actions did not end in time')
     _drain(runtime, size)
     used = time.process_time() - used
@@ -161,7 +161,7 @@ def _execute(
 
 def _drain(runtime: bootstrap.Runtime, size: int) -> None:
     """Wait until all notifications have been consumed."""
-    deadline = time.monotonic() + plans.patience(size)
+    deadline = time.monotonic() + plans.timeout(size)
     # A separate connection, so that these queries are not counted.
     path = conf.database_url(runtime.conf).removeprefix('sqlite:///')
     with contextlib.closing(sqlite3.connect(path)) as connection:

@@ -90,7 +90,7 @@ def put(port: int, paths: Sequence[str], clients: int, seconds: float) -> Load:
     def ask(number: int) -> None:
         connection = Connection(port)
         try:
-            following = _round_and_round(paths, number)
+            following = _cycle(paths, number)
             connection.get(next(following))
             begin.wait()
             end = time.perf_counter() + seconds
@@ -116,7 +116,7 @@ def put(port: int, paths: Sequence[str], clients: int, seconds: float) -> Load:
     return Load(took, [latency for own in taken for latency in own])
 
 
-def _round_and_round(paths: Sequence[str], begin: int) -> Iterator[str]:
+def _cycle(paths: Sequence[str], begin: int) -> Iterator[str]:
     at = begin
     while True:
         # Clients start at different paths, so that they share no cache.

@@ -41,6 +41,6 @@ def document(shape: str, size: int) -> PlanDocument:
     return PlanDocument('bench', states.CONTINUE, None, actions)
 
 
-def patience(size: int) -> float:
+def timeout(size: int) -> float:
     """Return the timeout of a plan of a size, in seconds."""
     return 60 + size / 20

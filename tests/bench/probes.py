@@ -29,21 +29,21 @@ class Broker(AbstractContextManager['Broker']):
         self._notifications = [queue.name for queue in notifications.queues]
         self._link = connections.broker(url)
         self._channel = self._link.channel()
-        for wanted in (work, notifications):
-            declaration.declare(self._channel, wanted)
+        for desired in (work, notifications):
+            declaration.declare(self._channel, desired)
 
     def __exit__(self, *_error: object) -> None:
         self._link.close()
 
     def wait_for_consumers(
-        self, wanted: bool, timeout: float, check: Callable[[], None]
+        self, desired: bool, timeout: float, check: Callable[[], None]
     ) -> float:
         """Wait until the lane has a consumer, or none; return the wall clock time.
 
         :param check: called between polls; an exception ends the wait
         """
         deadline = time.monotonic() + timeout
-        while bool(self._declared(self._lane)[2]) is not wanted:
+        while bool(self._declared(self._lane)[2]) is not desired:
             check()
             if time.monotonic() > deadline:
                 raise TimeoutError(f'{self._lane}: waiting for consumers timed out')
@@ -73,7 +73,7 @@ class Plans(AbstractContextManager['Plans']):
     def __exit__(self, *_error: object) -> None:
         self._connection.close()
 
-    def wait_until_told(self, size: int, check: Callable[[], None]) -> None:
+    def wait_until_published(self, size: int, check: Callable[[], None]) -> None:
         """Wait until all events are published."""
         query = 'SELECT 1 FROM events WHERE pending = 1 LIMIT 1'
         self._wait(query, (), size, check, lambda row: row is None)
@@ -112,14 +112,14 @@ class Plans(AbstractContextManager['Plans']):
         parameters: tuple[Any, ...],
         size: int,
         check: Callable[[], None],
-        wanted: Callable[[Any], bool],
+        desired: Callable[[Any], bool],
     ) -> tuple[Any, float]:
         pause = _LOOK_SMALL if size <= _SMALL else _LOOK_LARGE
-        deadline = time.monotonic() + plans.patience(size)
+        deadline = time.monotonic() + plans.timeout(size)
         with self._connection.cursor() as cursor:
             while True:
                 row = cursor.execute(query, parameters, prepare=True).fetchone()
-                if wanted(row):
+                if desired(row):
                     return row, time.time()
                 check()
                 if time.monotonic() > deadline:

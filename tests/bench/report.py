@@ -85,7 +85,7 @@ def ceilings_table(rows: Sequence[Row]) -> str:
 
 def targets_table(found: Sequence[Target]) -> str:
     """Return the table of targets."""
-    headings = ('', 'target', 'wanted', 'measured')
+    headings = ('', 'target', 'desired', 'measured')
     return table(
         headings,
         [
@@ -119,7 +119,7 @@ daemon, PostgreSQL and RabbitMQ. MiB: sum of RSS."""
 def document(rows: Sequence[Row], rounds: int) -> dict[str, Any]:
     """Return all measurements as a JSON document."""
     return {
-        **circumstances(),
+        **describe_environment(),
         'rounds': rounds,
         'rows': [
             {**measurements.as_json(row), 'summary': _summary(row)} for row in rows
@@ -128,7 +128,7 @@ def document(rows: Sequence[Row], rounds: int) -> dict[str, Any]:
     }
 
 
-def circumstances() -> dict[str, Any]:
+def describe_environment() -> dict[str, Any]:
     """Return the time, the machine and the versions of a measurement."""
     return {
         'measured_at': datetime.datetime.now(datetime.UTC).isoformat(),

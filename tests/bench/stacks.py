@@ -46,14 +46,16 @@ class Stacks:
         owner: str,
         new: New,
         operation: str,
-        thing: Stack | None,
+        sample: Stack | None,
     ) -> tuple[Stack, Hashable, str]:
         operations = runtime.stacks
-        wanted = template(new.case.shape, new.case.size, operation)
-        if thing is None:
-            stack = operations.create(StackRequest(new.name, wanted), owner, 'bench')
+        desired = template(new.case.shape, new.case.size, operation)
+        if sample is None:
+            stack = operations.create(StackRequest(new.name, desired), owner, 'bench')
         elif operation == UPDATE:
-            stack = operations.update(thing.uuid, owner, StackRequest(new.name, wanted))
+            stack = operations.update(
+                sample.uuid, owner, StackRequest(new.name, desired)
+            )
         else:
-            stack = operations.delete(thing.uuid, owner)
+            stack = operations.delete(sample.uuid, owner)
         return stack, (stack.id, operation.upper()), 'COMPLETE'

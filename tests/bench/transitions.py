@@ -145,9 +145,9 @@ class SqliteTransitions(Transitions):
         _check(cursor.rowcount, len(ids))
 
 
-def _check(changed: int, wanted: int) -> None:
-    if changed != wanted:
-        raise LostUpdate(f'{changed} rows were changed instead of {wanted}')
+def _check(changed: int, desired: int) -> None:
+    if changed != desired:
+        raise LostUpdate(f'{changed} rows were changed instead of {desired}')
 
 
 def _now() -> datetime.datetime:

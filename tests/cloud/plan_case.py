@@ -1,4 +1,4 @@
-"""The base of stories in which daemons execute plans on a cloud."""
+"""The base case of tests in which daemons execute plans on a cloud."""
 
 from tests.acceptance.daemons import APPLIER, wait_until
 from tests.acceptance.test_api import ApiCase
@@ -9,7 +9,7 @@ POLLED = ('migrate', 'resize', 'volume_migrate', 'stop', 'start')
 ENDED = frozenset({'SUCCEEDED', 'FAILED', 'CANCELLED'})
 HOSTS = ('compute-1', 'compute-2')
 #: Seconds of real time, for steps of several services on a busy machine.
-PATIENCE = 240
+TIMEOUT = 240
 
 
 def action(name, action_type, *parents, **inputs):
@@ -89,7 +89,7 @@ class PlanCase(ApiCase, case.CloudCase):
         def state():
             return self.ask(self.port, 'GET', place)[1]['state']
 
-        wait_until(lambda: state() in ENDED, lambda: str(self.actions(place)), PATIENCE)
+        wait_until(lambda: state() in ENDED, lambda: str(self.actions(place)), TIMEOUT)
         return state()
 
     def run_plan(self, *actions, **options):
@@ -116,10 +116,10 @@ class PlanCase(ApiCase, case.CloudCase):
 
         def found():
             server = self.server(uuid)
-            wanted = fields.items()
-            return server if all(getattr(server, k) == v for k, v in wanted) else None
+            desired = fields.items()
+            return server if all(getattr(server, k) == v for k, v in desired) else None
 
-        return wait_until(found, lambda: str(self.server(uuid)), PATIENCE)
+        return wait_until(found, lambda: str(self.server(uuid)), TIMEOUT)
 
     def create_server(self, **metadata):
         """Create a server of the project demo; delete it at the end of the test."""
@@ -140,7 +140,7 @@ class PlanCase(ApiCase, case.CloudCase):
         wait_until(
             lambda: self.admin.compute.find_server(uuid, all_projects=True) is None,
             lambda: f'server {uuid} is gone',
-            PATIENCE,
+            TIMEOUT,
         )
 
     def create_volume(self):
@@ -158,7 +158,7 @@ class PlanCase(ApiCase, case.CloudCase):
             volume = self.admin.block_storage.get_volume(uuid)
             return volume if volume.status == status else None
 
-        return wait_until(found, lambda: f'volume {uuid} is {status}', PATIENCE)
+        return wait_until(found, lambda: f'volume {uuid} is {status}', TIMEOUT)
 
     def delete_volume(self, uuid):
         """Detach a volume, and delete it."""
@@ -191,4 +191,4 @@ class PlanCase(ApiCase, case.CloudCase):
                 m.status for m in sorted(migrations, key=lambda m: m.created_at)
             )
 
-        wait_until(lambda: found() == statuses, lambda: str(found()), PATIENCE)
+        wait_until(lambda: found() == statuses, lambda: str(found()), TIMEOUT)

@@ -11,7 +11,7 @@ from watcherlite.states import stack as states
 
 TENANT = 'a-project'
 #: Seconds that an operation on a stack may take on a busy machine.
-PATIENCE = 600
+TIMEOUT = 600
 QUOTA = {'instances': 50, 'cores': 50}
 KEYS: dict[str, Any] = {'image': 'tiny', 'flavor': 'm1.nano'}
 
@@ -61,7 +61,7 @@ class Stacks:
         wait_until(
             lambda: not self.reload(stack).state.busy,
             lambda: self.describe(stack),
-            PATIENCE,
+            TIMEOUT,
         )
         return self.reload(stack)
 

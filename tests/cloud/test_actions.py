@@ -181,7 +181,7 @@ class TestMigrate(PlanCase):
         self.assertEqual(server.compute_host, self.server(server.id).compute_host)
         self.wait_for_migrations(server.id, 'completed', 'completed')
 
-    def test_a_failure_has_the_words_of_nova(self):
+    def test_a_failure_has_the_message_of_nova(self):
         server = self.create_server(cloud_fail='migration,live_migration')
         here = server.compute_host
         self.start_daemons()
@@ -189,7 +189,7 @@ class TestMigrate(PlanCase):
         state, actions = self.run_plan(
             self.migrate('live', server.id, 'live', here),
             self.migrate('cold', server.id, 'cold', here, 'live'),
-            self.migrate('nowhere', server.id, 'cold', here, destination_node='x'),
+            self.migrate('missing', server.id, 'cold', here, destination_node='x'),
             on_failure='continue',
         )
 
@@ -206,7 +206,7 @@ class TestMigrate(PlanCase):
             ),
             messages['cold'],
         )
-        self.assertIn('Destination node x not found', messages['nowhere'])
+        self.assertIn('Destination node x not found', messages['missing'])
 
     def force(self, server):
         """Complete the live migration of a server."""

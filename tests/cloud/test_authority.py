@@ -121,7 +121,7 @@ class TestStacks(AuthorityCase):
                     texts += map(str, row)
         return '\n'.join(texts)
 
-    def test_an_update_renews_a_trust_that_is_gone(self):
+    def test_an_update_renews_a_deleted_trust(self):
         stack = self.create_stack()
         (old,) = self.new_trusts()
         self.delete_trusts()
@@ -142,7 +142,7 @@ class TestStacks(AuthorityCase):
         self.assertEqual(1, len(self.credentials()))
         self.assertEqual([new], self.new_trusts())
 
-    def test_other_roles_of_the_user_are_delegated_anew(self):
+    def test_changed_roles_of_the_user_are_delegated_again(self):
         stack = self.create_stack()
         (old,) = self.new_trusts()
         delegations = self.runtime.delegations
@@ -228,7 +228,7 @@ class TestStacks(AuthorityCase):
             self.demo,
             'POST',
             self.path(),
-            {'stack_name': self.unique_name('s'), 'template': self.nested('nowhere')},
+            {'stack_name': self.unique_name('s'), 'template': self.nested('missing')},
         )
 
         self.assertEqual(201, answer.status_code, answer.text)
@@ -236,7 +236,7 @@ class TestStacks(AuthorityCase):
         self.addCleanup(self.delete_stack, '', stack)
         row = self.wait_for_stack(stack, 'CREATE_FAILED')
         self.assertIn(
-            'Cannot establish connection to Heat endpoint at region "nowhere" due to '
+            'Cannot establish connection to Heat endpoint at region "missing" due to '
             '"The service catalog has no such region; it has RegionOne"',
             row.state.reason,
         )

@@ -72,9 +72,9 @@ class TestConnections(case.CloudCase):
             self.assertRaisesRegex(exceptions.Invalid, 'no endpoint of the compute'),
             errors.translated('compute', 'the servers'),
         ):
-            list(clouds.service_connection('nowhere').compute.servers())
+            list(clouds.service_connection('missing').compute.servers())
 
-    def test_what_users_may_not_do_is_forbidden(self):
+    def test_a_request_without_the_required_role_is_forbidden(self):
         with (
             self.assertRaisesRegex(exceptions.Forbidden, r'HTTP 403'),
             errors.translated('compute', 'the hypervisors'),

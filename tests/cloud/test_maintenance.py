@@ -2,7 +2,7 @@
 
 from tests.acceptance.daemons import APPLIER, ENGINE, wait_until
 from tests.cloud import case
-from tests.cloud.plan_case import HOSTS, PATIENCE, POLLED, PlanCase
+from tests.cloud.plan_case import HOSTS, POLLED, TIMEOUT, PlanCase
 from watcherlite.plugins.base import ACTION_TYPES
 
 LATEST = 'infra-optim latest'
@@ -105,7 +105,7 @@ class MaintenanceCase(PlanCase):
         wait_until(
             lambda: self.get(path)['state'] in ('SUCCEEDED', 'FAILED'),
             lambda: str(self.get(path)),
-            PATIENCE,
+            TIMEOUT,
         )
         return self.get(path)
 
@@ -200,15 +200,15 @@ class TestMaintenance(MaintenanceCase):
 
 
 class TestNeeds(MaintenanceCase):
-    def test_an_audit_without_what_its_strategy_requires_says_so(self):
+    def test_an_audit_without_the_requirements_of_its_strategy_reports_them(self):
         self.start_all()
 
         for strategy, goal, parameters, text in (
             (
                 'host_maintenance',
                 'cluster_maintaining',
-                {'maintenance_node': 'nowhere'},
-                'There is no compute node nowhere in the compute model',
+                {'maintenance_node': 'missing'},
+                'There is no compute node missing in the compute model',
             ),
             (
                 'basic',

@@ -34,7 +34,7 @@ NET = [{'network': {'get_resource': 'net'}}]
 
 
 class TestThreeTiers(stack_case.StackCase):
-    def test_it_is_created_checked_changed_repaired_locked_and_deleted(self):
+    def test_a_stack_is_created_checked_updated_repaired_locked_and_deleted(self):
         self.start_engine()
         parsed = document.parse(THREE_TIERS.read_text(), 'three_tier.yaml')
         stack = self.created(parsed, parameters=stack_case.KEYS)
@@ -78,7 +78,7 @@ class TestThreeTiers(stack_case.StackCase):
 
 
 class TestFaults(stack_case.StackCase):
-    def test_a_killed_engine_leaves_each_server_once(self):
+    def test_a_killed_engine_creates_each_server_once(self):
         engine = self.start_engine()
         servers = {
             f'server{at}': server(networks=NET, name=None) for at in range(SERVERS)
@@ -90,7 +90,7 @@ class TestFaults(stack_case.StackCase):
         wait_until(
             lambda: len(self.servers(stack)) >= SERVERS // 4,
             lambda: self.stacks.describe(stack),
-            stack_case.PATIENCE,
+            stack_case.TIMEOUT,
         )
         engine.kill()
         self.assertLess(len(self.servers(stack)), SERVERS)
@@ -142,7 +142,7 @@ class TestFaults(stack_case.StackCase):
             'type': 'OS::Heat::WaitCondition',
             'properties': {
                 'handle': {'get_resource': 'handle'},
-                'timeout': stack_case.PATIENCE,
+                'timeout': stack_case.TIMEOUT,
                 'count': 5,
             },
         }

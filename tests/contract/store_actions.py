@@ -24,7 +24,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-class Unwanted(Exception):
+class RollbackError(Exception):
     """Raised to roll back a transaction."""
 
 
@@ -159,9 +159,9 @@ class StoreActionsContract(StoreCase):
             tx.claim(worker=new_uuid(), limit=1, now=NOW, lane=domain.APPLIER)
             tx.acquire_locks({'node-1': stored.id})
             tx.add_pending(stored.id, 2)
-            raise Unwanted
+            raise RollbackError
 
-        with self.assertRaises(Unwanted):
+        with self.assertRaises(RollbackError):
             self.commit(block)
         self.assertEqual([stored], self.store.list_actions())
         self.assertTrue(self.store.has_claimable(domain.APPLIER, NOW))

@@ -299,8 +299,8 @@ class StoreAuditsContract(StoreCase):
             ],
             [s.strategy for s in self.store.list_strategies(Query())],
         )
-        with self.assertRaisesRegex(exceptions.NotFound, 'Goal nobody could not be'):
-            self.commit(lambda tx: tx.sync_strategies({'nobody': []}, at(3)))
+        with self.assertRaisesRegex(exceptions.NotFound, 'Goal unknown could not be'):
+            self.commit(lambda tx: tx.sync_strategies({'unknown': []}, at(3)))
 
     def test_concurrent_synchronizations_insert_each_row_once(self) -> None:
         def sync() -> None:

@@ -63,11 +63,11 @@ class StoreCase(Base):
     def commit_often(self, call: Callable[[Transaction], object]) -> None:
         """Commit a transaction twenty times, in four concurrent threads."""
 
-        def five_times() -> None:
+        def repeat() -> None:
             for _ in range(5):
                 self.commit(call)
 
-        self.run_concurrently(*[five_times] * 4)
+        self.run_concurrently(*[repeat] * 4)
 
     def run_concurrently(self, *calls: Callable[[], Result]) -> list[Result]:
         """Call functions concurrently, each in a thread; return their results."""

@@ -63,7 +63,7 @@ class StoreChainCommitContract(StoreCase):
         self.assertFalse(self.store.commit_chain_step(step))
         self.assertEqual(before, self.stored_rows())
 
-    def test_all_changes_of_a_step_are_stored_and_the_next_action_goes_on(self) -> None:
+    def test_all_changes_of_a_step_are_stored_and_the_next_action_starts(self) -> None:
         self.make_step()
         self.assertTrue(self.store.commit_chain_step(self.step))
         running, events = self.step.started.after, list(self.step.events)

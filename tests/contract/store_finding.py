@@ -41,7 +41,7 @@ class StoreFindingContract(ListingCase):
                 str(row.id),
             ):
                 self.assertEqual(row, getattr(find(words), name), words)
-            for words in ('', '0', 'nobody', '-1', '1.0', '9' * 40, '²', new_uuid()):
+            for words in ('', '0', 'unknown', '-1', '1.0', '9' * 40, '²', new_uuid()):
                 with self.assertRaisesRegex(exceptions.NotFound, 'could not be found'):
                     find(words)
 

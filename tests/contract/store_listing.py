@@ -247,7 +247,7 @@ class StoreListingContract(ListingCase):
         ]
         found = {'PENDING', 'ONGOING', 'SUCCEEDED', 'SKIPPED', 'FAILED'}
         self.assertEqual(found, {action.state for action in shown})
-        for state in (*found, 'CANCELLED', 'CANCELLING', 'nonsense', 'DELETED'):
+        for state in (*found, 'CANCELLED', 'CANCELLING', 'invalid', 'DELETED'):
             cases.append(({'state': state}, lambda a, state=state: a.state == state))
         for filters, expected in cases:
             self.assertEqual(

@@ -12,8 +12,8 @@ class StoreLocksContract(StoreCase):
 
     def take(self, **targets: Action) -> set[str]:
         """Take locks in a transaction of its own."""
-        wanted = {target: action.id for target, action in targets.items()}
-        return self.commit(lambda tx: tx.acquire_locks(wanted))
+        desired = {target: action.id for target, action in targets.items()}
+        return self.commit(lambda tx: tx.acquire_locks(desired))
 
     def insert_waiters(self, *targets: str, **values: object) -> list[Action]:
         """Store actions that wait for the locks of these targets."""

@@ -31,7 +31,7 @@ one_worker = st.sampled_from(WORKERS)
 ends = st.sampled_from([states.SUCCEEDED, states.FAILED])
 
 
-class Undone(Exception):
+class RollbackError(Exception):
     """Raised to roll back a transaction."""
 
 
@@ -82,13 +82,13 @@ class PlanMachine(stateful.RuleBasedStateMachine):
             found = tx.claim(worker=worker, limit=limit, now=NOW, plan_id=self.plan_id)
             assert found == expected
             if undone:
-                raise Undone
+                raise RollbackError
             return found
 
         try:
             with self.store.transaction() as tx:
                 self.update_model(*block(tx))
-        except Undone:
+        except RollbackError:
             assert undone
 
     @stateful.rule(which=one_action, worker=one_worker, attempt=st.integers(0, 3))
@@ -105,7 +105,7 @@ class PlanMachine(stateful.RuleBasedStateMachine):
 
     @stateful.precondition(lambda self: self.in_status(states.READY, owned=True))
     @stateful.rule(data=st.data(), give_back=st.booleans())
-    def start_or_give_back(self, data: st.DataObject, give_back: bool) -> None:
+    def start_or_release(self, data: st.DataObject, give_back: bool) -> None:
         before = data.draw(st.sampled_from(self.in_status(states.READY, owned=True)))
         values: dict[str, Any] = {'status': states.RUNNING, 'start_time': at(1)}
         after = before.evolve(**({'owner': None} if give_back else values))

@@ -76,7 +76,7 @@ class StoreProjectsContract(ClusterCase):
             cluster = self.insert_cluster(owner=owner)
         self.assertEqual(
             [2, 1, 0],
-            [self.query('count_clusters', who) for who in (HERE, THERE, 'nobody')],
+            [self.query('count_clusters', who) for who in (HERE, THERE, 'unknown')],
         )
 
         self.delete_softly(cluster)

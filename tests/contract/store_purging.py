@@ -132,9 +132,7 @@ class StorePurgingContract(StoreCase):
         self.assert_purged(actions=1)
         self.assertEqual([None], action_names())
 
-    def test_events_are_kept_until_they_are_published_with_what_they_are_about(
-        self,
-    ) -> None:
+    def test_events_and_their_subjects_are_kept_until_they_are_published(self) -> None:
         (action,) = store_actions(self.store, self.make_ended_action())
         audit, with_plan = self.insert_audits({}, {})
         store_plan(

@@ -14,13 +14,13 @@ class StoreSharingContract(StoreCase):
 
     def take_exclusively(self, target: str, action: Action) -> bool:
         """Try to take an exclusive lock in a transaction of its own."""
-        wanted = {target: action.id}
-        return target in self.commit(lambda tx: tx.acquire_locks(wanted))
+        desired = {target: action.id}
+        return target in self.commit(lambda tx: tx.acquire_locks(desired))
 
     def share(self, target: str, *actions: Action) -> list[Action]:
         """Try to share a lock; return the actions that share it."""
-        wanted = {target: ids_of(list(actions))}
-        found = self.commit(lambda tx: tx.share_locks(wanted))
+        desired = {target: ids_of(list(actions))}
+        found = self.commit(lambda tx: tx.share_locks(desired))
         return [action for action in actions if action.id in found]
 
     def release_lock(self, target: str, *actions: Action) -> list[Action]:
@@ -68,8 +68,8 @@ class StoreSharingContract(StoreCase):
     def test_several_locks_are_shared_together(self) -> None:
         a, b, c, holder = self.running_actions(4)
         self.take_exclusively('held', holder)
-        wanted = {'x': [a.id], 'held': [b.id], 'y': [c.id]}
-        self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(wanted)))
+        desired = {'x': [a.id], 'held': [b.id], 'y': [c.id]}
+        self.assertEqual({a.id, c.id}, self.commit(lambda tx: tx.share_locks(desired)))
         self.assertEqual(
             [False, False], [self.take_exclusively(w, holder) for w in 'xy']
         )

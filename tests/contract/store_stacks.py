@@ -165,7 +165,7 @@ class StoreStacksContract(StackCase):
         key = self.insert_definition().id
 
         def call() -> bool:
-            stack = make_stack(key, name='wanted')
+            stack = make_stack(key, name='desired')
             return self.is_committed(lambda tx: tx.insert_stack(stack))
 
         self.assertEqual(1, sum(self.run_concurrently(*[call] * 6)))
@@ -259,7 +259,7 @@ class StoreStacksContract(StackCase):
 
     # resources
 
-    def whole_resource(self, stack: Stack) -> Resource:
+    def complete_resource(self, stack: Stack) -> Resource:
         return make_resource(
             stack,
             name='web',
@@ -288,7 +288,7 @@ class StoreStacksContract(StackCase):
 
     def test_resources_are_returned_as_they_were_stored_with_ids_in_order(self) -> None:
         stack, other = self.insert_stack(), self.insert_stack()
-        whole, plain = self.whole_resource(stack), make_resource(stack)
+        whole, plain = self.complete_resource(stack), make_resource(stack)
         gone = make_resource(stack, deleted_at=NOW)
         theirs = make_resource(other)
 
@@ -310,7 +310,9 @@ class StoreStacksContract(StackCase):
     def test_saving_writes_the_variable_fields_of_resources(self) -> None:
         stack, other = self.insert_stack(), self.insert_stack()
         first, second, third = self.insert_resources(stack, {}, {}, {})
-        changed = self.whole_resource(stack).evolve(uuid=second.uuid).stored(second.id)
+        changed = (
+            self.complete_resource(stack).evolve(uuid=second.uuid).stored(second.id)
+        )
         gone = first.evolve(deleted_at=at(9))
         moved = changed.evolve(uuid=new_uuid(), stack_id=other.id)
 

@@ -65,7 +65,7 @@ class StoreWorkersContract(StoreCase):
             other.lease_until - stored.lease_until, datetime.timedelta(seconds=1000.4)
         )
 
-    def test_a_lease_that_is_over_or_was_ended_has_expired(self) -> None:
+    def test_a_lease_that_reached_its_end_or_was_ended_has_expired(self) -> None:
         live, ended = self.register_worker(LIVE), self.register_worker(LIVE)
         expired, just_now = self.register_worker(EXPIRED), self.register_worker(0)
         self.store.end_lease(ended.uuid)
@@ -121,16 +121,16 @@ class StoreWorkersContract(StoreCase):
         self.assertEqual({expired.uuid}, self.uuids(self.store.expired_workers()))
 
     def test_owners_that_are_not_workers_are_returned(self) -> None:
-        worker, stranger = self.register_worker(EXPIRED), new_uuid()
+        worker, foreign = self.register_worker(EXPIRED), new_uuid()
         store_actions(
             self.store,
             make_action(status=states.RUNNING, owner=worker.uuid),
-            make_action(status=states.READY, owner=stranger),
-            make_action(status=states.RUNNING, owner=stranger),
+            make_action(status=states.READY, owner=foreign),
+            make_action(status=states.RUNNING, owner=foreign),
             make_action(status=states.SUCCEEDED, owner=new_uuid()),
             make_action(status=states.READY),
         )
-        self.assertEqual([stranger], self.store.unregistered_owners())
+        self.assertEqual([foreign], self.store.unregistered_owners())
 
     def test_an_expired_worker_without_actions_is_removed(self) -> None:
         worker = self.register_worker()

@@ -17,7 +17,7 @@ SAMPLES = ROOT / 'doc' / 'notification_samples'
 
 def files() -> dict[pathlib.Path, str]:
     """Return the text of each generated file."""
-    texts = {PAGE: reference.inserted(PAGE.read_text(encoding='utf-8'))}
+    texts = {PAGE: reference.fill_page(PAGE.read_text(encoding='utf-8'))}
     for event_type, document in documents.samples().items():
         texts[SAMPLES / documents.file_name(event_type)] = documents.text(document)
     return texts

@@ -16,7 +16,7 @@ def blocks() -> dict[str, str]:
     }
 
 
-def inserted(page: str) -> str:
+def fill_page(page: str) -> str:
     """Return a page with its generated parts replaced.
 
     They are enclosed in `.. begin NAME` and `.. end NAME`.

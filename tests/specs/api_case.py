@@ -95,7 +95,7 @@ class ApiCase(SkipCase):
         self.assertEqual((status, True), (answer.status_code, text in answer.text))
 
 
-class Meanwhile:
+class InterleavedOperations:
     """Operations on plans that call a function before each operation.
 
     The values that a handler has read are then outdated.

@@ -117,7 +117,7 @@ class ClusterActionCase(ClusterCase):
         key = cluster.id
         return list(world.store.bindings_of_clusters([key]).get(key, []))
 
-    def story(
+    def changes_by_name(
         self, world: ClusterWorld, since: int = 0
     ) -> dict[str, list[tuple[str, str | None]]]:
         """Return the notified changes of each cluster and node, by name.
@@ -144,7 +144,7 @@ class ClusterActionCase(ClusterCase):
             return bool(tx.unfinished_actions([cluster.uuid]))
 
 
-class Noticing:
+class NotifyingStore:
     """A store that calls a function as soon as nodes have been stored.
 
     :ivar then: the function

@@ -9,7 +9,7 @@ from tests.specs.database_case import OnDatabase
 from watcherlite.domain.events import Event
 
 #: Seconds of real time after which an operation is considered stuck.
-PATIENCE = 120
+TIMEOUT = 120
 #: operation -> statements and commits per member
 Costs = dict[str, tuple[float, float]]
 
@@ -36,7 +36,7 @@ class EndListener:
     def wait_for(self, key: Hashable) -> bool:
         """Wait for the end of an operation; return whether it ended in time."""
         with self._condition:
-            return self._condition.wait_for(lambda: key in self._ended, PATIENCE)
+            return self._condition.wait_for(lambda: key in self._ended, TIMEOUT)
 
 
 class CostCase(OnDatabase, stores.SqliteDatabase):

@@ -34,12 +34,14 @@ class OnDatabase(Base):
             self._store = None
 
 
-def define_stories(module: str, stories: Mapping[type, tuple[type, ...]]) -> None:
-    """Define a test case in a module for each suite and each of its databases.
+def define_database_tests(
+    module: str, databases_by_test: Mapping[type, tuple[type, ...]]
+) -> None:
+    """Define a test case in a module for each of these, on each of its databases.
 
-    Every suite runs on SQLite in memory in its own module, and the contract of the
-    store runs on every database. Only suites that depend on the locks, the waits or the
+    Every test case runs on SQLite in memory in its own module, and the contract of the
+    store runs on every database. Only those that depend on the locks, the waits or the
     concurrency of a server are repeated on one.
     """
-    for story, databases in stories.items():
-        define_tests(module, story, on=databases, before=(OnDatabase,))
+    for tests, databases in databases_by_test.items():
+        define_tests(module, tests, on=databases, before=(OnDatabase,))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.worlds import PATIENCE, Calls, WorldCase, kind
+from tests.worlds import TIMEOUT, Calls, WorldCase, kind
 from watcherlite.domain.outcomes import Failed
 
 
@@ -24,7 +24,7 @@ class PlanCase(WorldCase):
                     execute=note('execute', Failed('no disk')), revert=note('revert')
                 ),
                 'waits': kind(execute=self.gate, revert=note('revert', True)),
-                'sleeps': kind(execute=lambda context: context.sleep(PATIENCE * 9)),
+                'sleeps': kind(execute=lambda context: context.sleep(TIMEOUT * 9)),
                 'sticks': kind(
                     execute=note('execute', True), revert=note('revert', Failed('rust'))
                 ),

@@ -33,7 +33,7 @@ ZONES = 'senlin.policy.zone_placement-1.0'
 PICKY = 'others.policy.picky-1.0'
 
 
-class Picky(Policy):
+class OtherProfilePolicy(Policy):
     """A policy for a profile type that no cluster has."""
 
     profile_types = ('os.nova.server-1.0',)
@@ -44,7 +44,7 @@ KINDS: Mapping[str, type[Policy]] = {
     BATCH: Batch,
     DELETION: Deletion,
     LOAD_BALANCE: LoadBalance,
-    PICKY: Picky,
+    PICKY: OtherProfilePolicy,
     REGIONS: RegionPlacement,
     SCALING: Scaling,
     ZONES: ZonePlacement,
@@ -53,7 +53,7 @@ KINDS: Mapping[str, type[Policy]] = {
 Step = tuple[str, Mapping[str, Any], Mapping[str, Any]]
 
 
-class Outside:
+class ExternalResources:
     """Records the calls of the policies of a world and of its load balancer.
 
     :ivar steps: the calls before actions, in order
@@ -80,60 +80,60 @@ class Outside:
 
     def create_recording_policy(self, name: str, kind: type[Policy]) -> type[Policy]:
         """Return a policy type that records its calls."""
-        outside = self
+        external = self
 
         class Watched(kind):  # type: ignore[misc, valid-type]
             def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-                before = outside.stored(context.action_uuid)
+                before = external.stored(context.action_uuid)
                 super().pre_op(context, data)
-                outside.steps.append((name, before, dict(data)))
+                external.steps.append((name, before, dict(data)))
 
             def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
                 super().post_op(context, data)
-                outside.after.append((name, context.result))
+                external.after.append((name, context.result))
 
         return type(kind.__name__, (Watched,), {})
 
     def balancer(self) -> type[LoadBalancer]:
         """Return a driver that records its calls."""
-        outside = self
+        external = self
 
-        class Told(LoadBalancer):
+        class RecordingBalancer(LoadBalancer):
             def apply(
                 self,
                 name: str,
                 properties: Mapping[str, Any],
                 members: Sequence[Mapping[str, Any]],
             ) -> Mapping[str, Any]:
-                with outside.lock:
-                    outside.members.append([member['name'] for member in members])
-                    call, outside.meanwhile = outside.meanwhile, None
+                with external.lock:
+                    external.members.append([member['name'] for member in members])
+                    call, external.meanwhile = external.meanwhile, None
                 if call is not None:
                     call()
                 return {'vip_address': '127.0.0.1'}
 
             def remove(self, name: str) -> None:
-                if outside.broken:
+                if external.broken:
                     raise OSError('a secret')
-                outside.removed += 1
+                external.removed += 1
 
-        return Told
+        return RecordingBalancer
 
 
-class PolicyStories(ClusterCase):
+class ClusterPolicyCase(ClusterCase):
     """The base case of the tests of policies."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.outside = Outside()
+        self.external = ExternalResources()
         self.world = self.create_cluster_world(
             policies={
-                name: self.outside.create_recording_policy(name, kind)
+                name: self.external.create_recording_policy(name, kind)
                 for name, kind in KINDS.items()
             },
-            load_balancers={'recording': self.outside.balancer()},
+            load_balancers={'recording': self.external.balancer()},
         )
-        self.outside.world = self.world
+        self.external.world = self.world
         self.profile = self.world.profile()
 
     def insert_cluster(self, *placements: Mapping[str, str], size: int = 0) -> Cluster:

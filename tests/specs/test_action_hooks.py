@@ -1,13 +1,13 @@
-"""The stories of an action, with functions and with coroutines as its hooks.
+"""Actions with functions and with coroutines as their hooks.
 
-Each story is the same for both kinds: who writes a plugin chooses how it waits, and not
+Each test is the same for both kinds: who writes a plugin chooses how it waits, and not
 what is promised.
 """
 
 from typing import Any
 
 from tests.hooks import COROUTINES, FUNCTIONS, type_of
-from tests.worlds import PATIENCE, World, WorldCase, action, ran
+from tests.worlds import TIMEOUT, World, WorldCase, action, ran
 from watcherlite import exceptions
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import (
@@ -23,7 +23,7 @@ from watcherlite.states import action as states
 CANCELLED = 'Action was cancelled while it ran.'
 LATE = 'Action failed in execute: it ran longer than its timeout'
 LOST = [('a', 'READY', 'RUNNING', None), ('a', 'RUNNING', 'READY', None)]
-LONG = PATIENCE * 10
+LONG = TIMEOUT * 10
 
 
 async def sleep(context: Any) -> bool:
@@ -31,8 +31,8 @@ async def sleep(context: Any) -> bool:
     return True
 
 
-class StoryCase(WorldCase):
-    """The stories; a subclass sets the kind of the hooks."""
+class HookCase(WorldCase):
+    """Runs an action with hooks; a subclass sets their kind."""
 
     style = ''
 
@@ -44,17 +44,17 @@ class StoryCase(WorldCase):
         world.worker()
         return world, world.start(action('a', 'does'))
 
-    def run_story(self, **hooks: Any) -> list[Any]:
+    def run_hooks(self, **hooks: Any) -> list[Any]:
         world, plan = self.start(**hooks)
         world.wait_until_ended(plan)
-        return world.story(plan, 'a')
+        return world.history(plan, 'a')
 
     def signal(self, world: World, signal: str) -> None:
         world.plans.signal_action(world.action('a').uuid, signal)
 
 
-class Stories:
-    """The tests of `StoryCase`; not found by itself."""
+class HookTests:
+    """The tests for every kind of hooks; a mixin that precedes `HookCase`."""
 
     def test_an_outcome_ends_an_action(self: Any) -> None:
         async def done(context: Any) -> Done:
@@ -80,10 +80,10 @@ class Stories:
                 ran('a', 'FAILED', 'Action failed in post_condition: SystemExit'),
             ],
             [
-                self.run_story(execute=fail),
-                self.run_story(execute=crash),
-                self.run_story(pre_condition=skip),
-                self.run_story(post_condition=crash),
+                self.run_hooks(execute=fail),
+                self.run_hooks(execute=crash),
+                self.run_hooks(pre_condition=skip),
+                self.run_hooks(post_condition=crash),
             ],
         )
 
@@ -92,7 +92,7 @@ class Stories:
         world.wait_for_action('a', states.RUNNING)
         self.signal(world, states.CANCEL)
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.history(plan, 'a'))
 
     def test_a_cancel_ends_a_pre_condition(self: Any) -> None:
         entered = self.create_gate()
@@ -108,7 +108,7 @@ class Stories:
         world.wait_until_ended(plan)
         self.assertEqual(
             [('a', 'READY', 'CANCELLED', 'Action was cancelled before it started.')],
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
 
     def test_an_action_that_is_faster_than_a_cancel_succeeds(self: Any) -> None:
@@ -131,7 +131,7 @@ class Stories:
         entered.wait_until_entered()
         self.signal(world, states.CANCEL)
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
         self.assertIn(verified[0], ('Cancelled', 'CancelledError'))
         self.assertEqual(['verified'], verified[1:])
 
@@ -160,7 +160,7 @@ class Stories:
                 ('a', 'SUSPENDED', 'RUNNING', None),
                 ('a', 'RUNNING', 'SUCCEEDED', None),
             ],
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
 
     def test_a_cancel_ends_a_suspended_action(self: Any) -> None:
@@ -171,7 +171,7 @@ class Stories:
         self.signal(world, states.CANCEL)
         world.wait_until_ended(plan)
         self.assertEqual(
-            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.story(plan, 'a')[-1]
+            ('a', 'SUSPENDED', 'CANCELLED', CANCELLED), world.history(plan, 'a')[-1]
         )
 
     def test_a_timeout_ends_a_sleeping_action(self: Any) -> None:
@@ -179,12 +179,12 @@ class Stories:
             execute=sleep, settings={'default_action_timeout': 0.05}
         )
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'FAILED', LATE), world.history(plan, 'a'))
 
     def test_an_action_that_ignores_its_deadline_fails(self: Any) -> None:
         gate = self.create_gate()
 
-        async def deaf(context: Any) -> bool:
+        async def unresponsive(context: Any) -> bool:
             while True:
                 try:
                     return bool(await context.enter(gate))
@@ -192,10 +192,11 @@ class Stories:
                     continue
 
         world, plan = self.start(
-            execute=deaf, settings={'default_action_timeout': 0.05, 'max_parallel': 1}
+            execute=unresponsive,
+            settings={'default_action_timeout': 0.05, 'max_parallel': 1},
         )
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'FAILED', LATE), world.history(plan, 'a'))
         # It occupies no place any more.
         world.wait_until_ended(world.start(action('b')))
 
@@ -204,7 +205,7 @@ class Stories:
             return Retry('busy', 0.0) if context.attempt == 1 else True
 
         self.assertEqual(
-            ('a', 'RUNNING', 'SUCCEEDED', None), self.run_story(execute=again)[-1]
+            ('a', 'RUNNING', 'SUCCEEDED', None), self.run_hooks(execute=again)[-1]
         )
 
     def test_an_action_in_progress_is_polled_to_its_end(self: Any) -> None:
@@ -216,10 +217,10 @@ class Stories:
 
         world, plan = self.start(execute=begin, poll=poll)
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
         self.assertEqual({'n': 3}, world.action('a').outputs)
 
-    def test_a_cancel_stops_the_work_outside(self: Any) -> None:
+    def test_a_cancel_stops_the_external_work(self: Any) -> None:
         stopped: list[Any] = []
 
         async def begin(context: Any) -> InProgress:
@@ -232,7 +233,7 @@ class Stories:
         world.wait_until(lambda: world.action('a').token is not None)
         self.signal(world, states.CANCEL)
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.history(plan, 'a'))
         self.assertEqual([{'job': 7}], stopped)
 
     def test_derived_actions_are_completed(self: Any) -> None:
@@ -300,17 +301,17 @@ class Stories:
 
     def test_an_idempotent_action_is_executed_again(self: Any) -> None:
         world, plan = self.lose_worker(idempotent=True)
-        self.assertEqual([*LOST, *ran('a')], world.story(plan, 'a'))
+        self.assertEqual([*LOST, *ran('a')], world.history(plan, 'a'))
         self.assertEqual({'attempt': 2}, world.action('a').outputs)
 
-    def test_an_action_is_asked_for_its_effect(self: Any) -> None:
+    def test_an_action_is_checked_for_its_effect(self: Any) -> None:
         for applied in (True, False):
 
             async def is_applied(context: Any, answer: bool = applied) -> bool:
                 return answer
 
             world, plan = self.lose_worker(is_applied=is_applied)
-            self.assertEqual([*LOST, *ran('a')], world.story(plan, 'a'))
+            self.assertEqual([*LOST, *ran('a')], world.history(plan, 'a'))
             self.assertEqual(
                 None if applied else {'attempt': 2}, world.action('a').outputs
             )
@@ -329,7 +330,7 @@ class Stories:
                 'Action had started before, and its further run was skipped: it is '
                 'done',
             ),
-            world.story(plan, 'a')[-1],
+            world.history(plan, 'a')[-1],
         )
 
     def test_a_worker_without_its_lease_writes_nothing(self: Any) -> None:
@@ -350,16 +351,16 @@ class Stories:
         worker.lease._is_lost = True
         gate.open()
         world.wait_until(lambda: bool(fenced))
-        self.assertEqual([('a', 'READY', 'RUNNING', None)], world.story(plan, 'a'))
+        self.assertEqual([('a', 'READY', 'RUNNING', None)], world.history(plan, 'a'))
 
 
-class TestFunctions(Stories, StoryCase):
+class TestFunctions(HookTests, HookCase):
     """Hooks that are functions."""
 
     style = FUNCTIONS
 
 
-class TestCoroutines(Stories, StoryCase):
+class TestCoroutines(HookTests, HookCase):
     """Hooks that are coroutines."""
 
     style = COROUTINES

@@ -192,7 +192,7 @@ class TestUseCases(base.TestCase):
                 'actionplan.update: PENDING -> ONGOING',
                 'actionplan.execution.start: ONGOING',
             ],
-            expectations.story(self.publisher.messages),
+            expectations.message_lines(self.publisher.messages),
         )
         self.assertTrue(self.publisher.closed)
         self.assertIsNone(self.store.oldest_pending_event())

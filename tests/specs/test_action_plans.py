@@ -24,13 +24,13 @@ class TestStart(PlanCase):
         self.world.wait_until_ended(plan)
         self.assertEqual(['PENDING', 'PENDING'], states_told)
         recommended = self.world.create(action('b', 'does'))
-        for uuid in (plan.uuid, recommended.uuid, 'nonsense'):
+        for uuid in (plan.uuid, recommended.uuid, 'invalid'):
             worker.discovery.check_plan(uuid)
         self.world.run(action('c', 'does'))
         self.assertEqual(['a', 'c'], self.calls.of('execute'))
         self.assertEqual(
             ['PENDING', 'ONGOING', 'SUCCEEDED'],
-            [line[2] for line in self.world.story(plan, 'plan')],
+            [line[2] for line in self.world.history(plan, 'plan')],
         )
 
 
@@ -137,17 +137,19 @@ class TestCancel(PlanCase):
     def test_a_running_plan_is_cancelling_until_its_last_action_has_ended(self) -> None:
         self.world.worker()
         plan = self.world.start(
-            *(action('heeds', 'sleeps'), action('rests', 'sleeps')),
-            action('deaf', 'waits'),
-            action('next', 'does', parents=['deaf']),
+            *(action('cooperative', 'sleeps'), action('suspended', 'sleeps')),
+            action('unresponsive', 'waits'),
+            action('next', 'does', parents=['unresponsive']),
         )
         self.gate.wait_until_entered()
-        for name in ('heeds', 'rests'):
+        for name in ('cooperative', 'suspended'):
             self.world.wait_for_action(name, states.RUNNING)
-        self.world.plans.signal_action(self.world.action('rests').uuid, states.SUSPEND)
-        self.world.wait_for_action('rests', states.SUSPENDED)
+        self.world.plans.signal_action(
+            self.world.action('suspended').uuid, states.SUSPEND
+        )
+        self.world.wait_for_action('suspended', states.SUSPENDED)
         self.world.plans.cancel(plan.uuid)
-        self.world.wait_for_action('heeds', states.CANCELLED)
+        self.world.wait_for_action('cooperative', states.CANCELLED)
         self.world.wait_for_action('next', states.CANCELLED)
         self.assertEqual(
             plan_states.CANCELLING, self.world.store.get_plan(plan.uuid).state
@@ -156,25 +158,28 @@ class TestCancel(PlanCase):
         self.world.wait_until_ended(plan)
         self.assertEqual(
             [
-                ('heeds', 'RUNNING', 'CANCELLED', CANCELLED),
+                ('cooperative', 'RUNNING', 'CANCELLED', CANCELLED),
                 ('next', 'INIT', 'CANCELLED', UNSTARTED),
-                ('rests', 'SUSPENDED', 'CANCELLED', CANCELLED),
+                ('suspended', 'SUSPENDED', 'CANCELLED', CANCELLED),
             ],
             sorted(
                 line
-                for line in self.world.story(plan, 'heeds', 'next', 'rests')
+                for line in self.world.history(plan, 'cooperative', 'next', 'suspended')
                 if line[2] == 'CANCELLED'
             ),
         )
         self.assertEqual(
             ['PENDING', 'ONGOING', 'CANCELLING', 'CANCELLED'],
-            [line[2] for line in self.world.story(plan, 'plan')],
+            [line[2] for line in self.world.history(plan, 'plan')],
         )
-        self.assertEqual('SUCCEEDED', self.world.action('deaf').status)
+        self.assertEqual('SUCCEEDED', self.world.action('unresponsive').status)
         self.assertEqual(
             [
-                *((name, 'CANCEL') for name in ('deaf', 'heeds', 'rests')),
-                ('rests', 'SUSPEND'),
+                *(
+                    (name, 'CANCEL')
+                    for name in ('unresponsive', 'cooperative', 'suspended')
+                ),
+                ('suspended', 'SUSPEND'),
             ],
             sorted(self.world.signals(plan)),
         )
@@ -198,21 +203,21 @@ class TestCancel(PlanCase):
                 ('a', 'READY', 'CANCELLED', UNSTARTED),
                 ('b', 'READY', 'CANCELLED', UNSTARTED),
             ],
-            sorted(world.story(plan, 'a', 'b')),
+            sorted(world.history(plan, 'a', 'b')),
         )
 
     def test_external_work_of_actions_in_progress_is_stopped(self) -> None:
         calls = Calls()
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress('job', 3600.0),
                     cancel=calls.record('cancel'),
                 )
             }
         )
         world.worker()
-        plan = world.start(*(action(f'a{n}', 'outside') for n in range(20)))
+        plan = world.start(*(action(f'a{n}', 'external') for n in range(20)))
         world.wait_until(
             lambda: all(world.action(f'a{n}').token is not None for n in range(20))
         )

@@ -26,12 +26,12 @@ class TestOnFailureRollback(PlanCase):
         self.assertEqual(
             [
                 *ran('d', 'FAILED', 'Action failed in execute: no disk'),
-                ('e', self.world.story(plan, 'e')[0][1], 'CANCELLED', STOPPED),
+                ('e', self.world.history(plan, 'e')[0][1], 'CANCELLED', STOPPED),
                 *ran('revert b'),
                 *ran('revert a'),
                 ('plan', 'ONGOING', 'FAILED', 'An action failed: no disk'),
             ],
-            self.world.story(plan)[8:],
+            self.world.history(plan)[8:],
         )
         self.assertEqual(['revert b', 'revert a'], self.calls.of('revert'))
         self.assertEqual('SUCCEEDED', self.world.action('a').status)
@@ -63,7 +63,7 @@ class TestOnFailureRollback(PlanCase):
         message = 'Action failed in revert: rust'
         self.assertEqual(
             [*ran('revert b', 'FAILED', message), *ran('revert a', 'FAILED', message)],
-            self.world.story(plan, 'revert a', 'revert b'),
+            self.world.history(plan, 'revert a', 'revert b'),
         )
         self.assertEqual(('FAILED', '3 actions failed: no disk'), outcome(plan))
 
@@ -100,7 +100,7 @@ class TestOnFailureRollback(PlanCase):
                 *ran('revert a'),
                 ('plan', 'ONGOING', 'FAILED', f'2 actions failed: {unknown}'),
             ],
-            world.story(plan)[-7:],
+            world.history(plan)[-7:],
         )
         self.assertEqual('FAILED', ended.state)
 

@@ -136,7 +136,7 @@ class TestActionStatuses(WorldCase):
         gates['b'].open()
         world.wait_until_ended(plan)
         self.assertEqual((states.SUCCEEDED, 0), self.status_of_c(world))
-        self.assertEqual(ran('c'), world.story(plan, 'c'))
+        self.assertEqual(ran('c'), world.history(plan, 'c'))
 
     def status_of_c(self, world: Any) -> tuple[str, int]:
         found = world.action('c')
@@ -152,7 +152,7 @@ class TestActionStatuses(WorldCase):
         self.assertEqual(states.READY, world.action('a').status)
         world.worker(lanes=('engine',))
         world.wait_for_action('a', states.SUCCEEDED)
-        self.assertEqual(ran('a'), world.story(None, 'a'))
+        self.assertEqual(ran('a'), world.history(None, 'a'))
 
     def test_three_statuses_are_final(self) -> None:
         self.assertEqual(
@@ -215,7 +215,8 @@ class TestExecuteAndReturnValues(WorldCase):
             )
             plan = world.run(action('a', 'says'))
             self.assertEqual(
-                [*ran('a', 'READY', 'it is locked'), *ran('a')], world.story(plan, 'a')
+                [*ran('a', 'READY', 'it is locked'), *ran('a')],
+                world.history(plan, 'a'),
             )
             self.assertEqual(2, world.action('a').attempt)
 
@@ -230,12 +231,12 @@ class TestExecuteAndReturnValues(WorldCase):
             plan = world.run(action('a', 'raises'), action('b', parents=['a']))
             self.assertEqual(
                 [*ran('a', 'FAILED', f'Action failed in execute: {shown}'), *ran('b')],
-                world.story(plan, 'a', 'b'),
+                world.history(plan, 'a', 'b'),
             )
 
     def test_an_invalid_outcome_fails_its_action_only(self) -> None:
         seconds = 'it must be a number of seconds, at least 0'
-        nobody = DerivedAction('a', 'nop', parents=('b',))
+        invalid_parent = DerivedAction('a', 'nop', parents=('b',))
         for outcome, reason in (
             (
                 Done({'when': {1, 2}}),
@@ -248,7 +249,7 @@ class TestExecuteAndReturnValues(WorldCase):
             (Retry('x', float('nan')), f'Retry has a delay of nan; {seconds}'),
             (InProgress(None), 'InProgress has no token; poll is called with it'),
             (
-                Derived((nobody,)),
+                Derived((invalid_parent,)),
                 'Derived has an action a with a parent b that does not exist',
             ),
         ):

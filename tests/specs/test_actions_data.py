@@ -84,7 +84,7 @@ class TestPoliciesExchangeDecisions(WorldCase):
         world.worker(policies=chain_of(*chain))
         plan = world.run(action('a', 'scale_in'))
         self.assertEqual([('READY', {'count': 1}), ('RUNNING', {'count': 2})], stored)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
 
     def test_a_decision_survives_the_worker(self) -> None:
         gate = self.create_gate()

@@ -52,7 +52,7 @@ class TestDerivedActions(DerivedCase):
                 *ran('z'),
                 ('plan', 'ONGOING', 'SUCCEEDED', None),
             ],
-            world.story(plan)[2:],
+            world.history(plan)[2:],
         )
         self.assertEqual((3, 0), (plan.total, plan.unfinished))
         child = world.action('x')
@@ -118,7 +118,7 @@ class TestDerivedActions(DerivedCase):
             DerivedAction('first', 'nop'),
         )
         world, plan = self.derive(Derived(given))
-        ends = [line[0] for line in world.story(plan) if line[2] == 'SUCCEEDED']
+        ends = [line[0] for line in world.history(plan) if line[2] == 'SUCCEEDED']
         self.assertEqual('first', ends[0])
         self.assertEqual(['last', 'a', 'z', 'plan'], ends[3:])
 
@@ -214,13 +214,13 @@ class TestDerivedActions(DerivedCase):
         )
         message = 'Not started: an action that it depends on did not succeed.'
         self.assertEqual(
-            [('y', 'WAITING', 'CANCELLED', message)], world.story(plan, 'y')
+            [('y', 'WAITING', 'CANCELLED', message)], world.history(plan, 'y')
         )
         self.assertEqual(0, plan.unfinished)
 
     def test_an_empty_derivation_completes_immediately(self) -> None:
         world, plan = self.derive(Derived(()))
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
 
     def test_derived_actions_and_complete_may_derive_actions(self) -> None:
         stages = iter([derived('second'), None])
@@ -235,7 +235,7 @@ class TestDerivedActions(DerivedCase):
         )
         self.assertEqual(
             ['w', 'y', 'x', 'second', 'a', 'z', 'plan'],
-            [line[0] for line in world.story(plan) if line[2] == 'SUCCEEDED'],
+            [line[0] for line in world.history(plan) if line[2] == 'SUCCEEDED'],
         )
         self.assertEqual({'of': ['y']}, world.action('x').outputs)
         self.assertEqual(states.SUCCEEDED, world.action('a').status)
@@ -245,14 +245,14 @@ class TestDerivedActions(DerivedCase):
             DerivedAction('x', 'nop', parents=('y',)),
             DerivedAction('y', 'nop', parents=('x',)),
         )
-        for rubbish, reason in (
+        for invalid, reason in (
             (Derived(ring), 'has actions that wait for each other: x, y'),
             (derived('x', 'x'), 'has two actions with one key'),
             (derived('x', inputs={'a': {1}}), 'has an action x whose inputs are not '
              'JSON: a: this is a set, which JSON does not have'),
             (Derived(('x',)), 'has text instead of a DerivedAction'),
         ):  # fmt: skip
-            world, plan = self.derive(rubbish)
+            world, plan = self.derive(invalid)
             self.assertEqual(
                 [
                     *ran(
@@ -260,7 +260,7 @@ class TestDerivedActions(DerivedCase):
                     ),
                     *ran('z'),
                 ],
-                world.story(plan, 'a', 'z'),
+                world.history(plan, 'a', 'z'),
             )
 
     def test_a_derived_action_of_an_unknown_type_fails_and_is_reported(self) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.specs.test_actions_derived import derived
-from tests.worlds import PATIENCE, World, WorldCase, action, kind
+from tests.worlds import TIMEOUT, World, WorldCase, action, kind
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Failed, TimedOut
 
@@ -19,7 +19,7 @@ class TestAnotherLane(WorldCase):
         self.gate = self.create_gate()
         self.saw: list[tuple[str, str, str | None]] = []
 
-    def world(self, target: str | None = 'thing:1', **hooks: Any) -> World:
+    def world(self, target: str | None = 'sample:1', **hooks: Any) -> World:
         """Return a world in which `derives` derives a `waits` for the engine."""
         world = self.create_world(
             {
@@ -54,7 +54,7 @@ class TestAnotherLane(WorldCase):
         ended = world.wait_until_ended(plan)
 
         self.assertEqual(
-            (None, ENGINE, parent.id, 'RPC Request', 'thing:1'),
+            (None, ENGINE, parent.id, 'RPC Request', 'sample:1'),
             (
                 *(child.plan_id, child.lane, child.derived_from, child.cause),
                 child.target,
@@ -79,14 +79,14 @@ class TestAnotherLane(WorldCase):
         self,
     ) -> None:
         world = self.world()
-        world.add(world.new_action('first', 'waits', target='thing:1'))
+        world.add(world.new_action('first', 'waits', target='sample:1'))
         self.gate.wait_until_entered()
         plan = world.start(action('a', 'derives'))
         blocked = world.wait_for_action('x', 'WAITING').blocked_on
         world.wait_for_action('a', 'WAITING')
         world.plans.cancel(plan.uuid)
 
-        self.assertEqual('thing:1', blocked)
+        self.assertEqual('sample:1', blocked)
         self.assertEqual('CANCELLED', world.wait_until_ended(plan).state)
         self.assertEqual(
             ('CANCELLED', 'RUNNING'),
@@ -100,7 +100,7 @@ class TestAnotherLane(WorldCase):
     def test_a_derived_action_runs_under_the_lock_of_its_creator(self) -> None:
         world = self.world()
         self.gate.open()
-        plan = world.start(action('a', 'derives', target='thing:1'))
+        plan = world.start(action('a', 'derives', target='sample:1'))
 
         self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
         self.assertEqual('Derived Action', world.action('x').cause)
@@ -108,7 +108,7 @@ class TestAnotherLane(WorldCase):
     def test_a_cancel_of_the_plan_stops_a_derived_action(self) -> None:
         def waits(context: Any) -> Any:
             self.gate()
-            context.sleep(PATIENCE)
+            context.sleep(TIMEOUT)
             return TimedOut('it received no signal')
 
         world = self.world(waits=waits)

@@ -39,7 +39,7 @@ class LossCase(WorldCase):
 
     def transitions_of_a(self, world: World, plan: Any) -> list[Any]:
         world.wait_until_ended(plan)
-        return world.story(plan, 'a')
+        return world.history(plan, 'a')
 
 
 class TestLostWorker(LossCase):
@@ -98,7 +98,7 @@ class TestLostWorker(LossCase):
                 'Worker UUID was lost while the action ran; it is not tried again '
                 'after 2 lost workers.',
             ),
-            world.story(plan, 'a')[-1][2:],
+            world.history(plan, 'a')[-1][2:],
         )
 
     def test_a_claimed_and_unstarted_action_is_claimed_again(self) -> None:
@@ -126,14 +126,14 @@ class TestLostWorker(LossCase):
 
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=once(InProgress({'job': 7}, 3600.0), 'executed twice'),
                     poll=poll,
                 )
             }
         )
         worker = world.worker()
-        plan = world.start(action('a', 'outside'))
+        plan = world.start(action('a', 'external'))
         world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         world.worker()
@@ -161,7 +161,7 @@ class TestLostWorker(LossCase):
     def test_a_suspended_action_in_progress_stays_suspended_until_resume(self) -> None:
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress('job', 3600.0),
                     poll=lambda c, token: Done(),
                     cancel=lambda c, token: None,
@@ -170,7 +170,7 @@ class TestLostWorker(LossCase):
         )
         for signal, end in ((states.RESUME, 'SUCCEEDED'), (states.CANCEL, 'CANCELLED')):
             worker = world.worker()
-            plan = world.start(action('a', 'outside'))
+            plan = world.start(action('a', 'external'))
             world.wait_until(lambda: world.action('a').token is not None)
             uuid = world.action('a').uuid
             world.plans.signal_action(uuid, states.SUSPEND)
@@ -207,7 +207,7 @@ class TestLostWorker(LossCase):
         world.wait_until_ended(plan)
         self.assertEqual(
             ['RUNNING', 'WAITING', 'RUNNING', 'READY', 'RUNNING', 'SUCCEEDED'],
-            [line[2] for line in world.story(plan, 'a')],
+            [line[2] for line in world.history(plan, 'a')],
         )
 
     def test_an_action_of_a_missing_type_fails(self) -> None:
@@ -218,7 +218,7 @@ class TestLostWorker(LossCase):
         world.wait_until_ended(plan)
         self.assertEqual(
             ran('a', 'FAILED', 'There is no action type lost. Installed: nop.'),
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
 
     def test_a_plugin_that_raises_in_its_check_fails_only_its_action(self) -> None:
@@ -249,7 +249,7 @@ class TestLostWorker(LossCase):
         world.wait_until_ended(plan)
         self.assertEqual(
             [*ran('a', 'FAILED', UNKNOWN.replace('UUID', 'host-0')), *ran('b')],
-            world.story(plan, 'a', 'b'),
+            world.history(plan, 'a', 'b'),
         )
 
 
@@ -274,7 +274,7 @@ class TestPlansAndLostWorkers(LossCase):
                     ended.state,
                     ended.unfinished,
                     world.statuses(plan),
-                    world.story(plan, 'a')[-1][3],
+                    world.history(plan, 'a')[-1][3],
                 ),
             )
 
@@ -282,7 +282,7 @@ class TestPlansAndLostWorkers(LossCase):
         calls = Calls()
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress('job', 3600.0),
                     cancel=calls.record('cancel'),
                 )
@@ -290,7 +290,7 @@ class TestPlansAndLostWorkers(LossCase):
             'cancel',
         )
         worker = world.worker()
-        plan = world.start(action('a', 'outside'))
+        plan = world.start(action('a', 'external'))
         world.wait_until(lambda: world.action('a').token is not None)
         world.kill(worker)
         world.worker()

@@ -4,8 +4,8 @@ import threading
 from typing import Any
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
-from tests.specs.database_case import define_stories
-from tests.worlds import PATIENCE, Calls, World, WorldCase, action, kind, ran
+from tests.specs.database_case import define_database_tests
+from tests.worlds import TIMEOUT, Calls, World, WorldCase, action, kind, ran
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done
 from watcherlite.states import action as states
@@ -18,13 +18,13 @@ UNSTARTED = 'Action was cancelled before it started.'
 
 def child(key: str, action_type: str = 'sleeps', **values: Any) -> DerivedAction:
     """Return a derived action that may run longer than its parent."""
-    return DerivedAction(key, action_type, timeout=int(PATIENCE * 9), **values)
+    return DerivedAction(key, action_type, timeout=int(TIMEOUT * 9), **values)
 
 
 #: The first responds to signals, the second does not, the third follows the first.
 CHILDREN = (
     child('first'),
-    child('deaf', 'waits'),
+    child('unresponsive', 'waits'),
     child('later', 'nop', parents=('first',), needs='completion'),
 )
 
@@ -73,7 +73,7 @@ class TestTimeoutOfAWait(OverdueCase):
     def test_an_overdue_action_fails_after_its_derived_actions_have_ended(self) -> None:
         world = self.create_waiting_world()
         world.worker(lanes=(ENGINE,))
-        self.start_action(world, 'first', 'deaf', target='host')
+        self.start_action(world, 'first', 'unresponsive', target='host')
         world.add(world.new_action('z', target='host'))
         world.wait_for_action('later', states.CANCELLED)
         world.wait_for_action('first', states.CANCELLED)
@@ -90,15 +90,15 @@ class TestTimeoutOfAWait(OverdueCase):
                 ('a', 'RUNNING', 'WAITING', None),
                 *ran('a', 'FAILED', LATE),
             ],
-            world.story(None, 'a'),
+            world.history(None, 'a'),
         )
         self.assertEqual(
-            ran('first', 'CANCELLED', CANCELLED)[1:], world.story(None, 'first')[1:]
+            ran('first', 'CANCELLED', CANCELLED)[1:], world.history(None, 'first')[1:]
         )
         self.assertEqual(
-            [('later', 'WAITING', 'CANCELLED', UNSTARTED)], world.story(None, 'later')
+            [('later', 'WAITING', 'CANCELLED', UNSTARTED)], world.history(None, 'later')
         )
-        self.assertEqual(ran('deaf'), world.story(None, 'deaf'))
+        self.assertEqual(ran('unresponsive'), world.history(None, 'unresponsive'))
         ended = world.action('a')
         assert ended.start_time and ended.end_time
         self.assertGreaterEqual(
@@ -149,7 +149,7 @@ class TestTimeoutOfAWait(OverdueCase):
                     'An action failed: it ran longer than its timeout',
                 ),
             ],
-            world.story(plan, 'a', 'z', 'plan')[-5:],
+            world.history(plan, 'a', 'z', 'plan')[-5:],
         )
         self.assertEqual((0, 3), (plan.unfinished, plan.total))
         self.assertEqual(
@@ -174,7 +174,7 @@ class TestEffectiveTimeout(OverdueCase):
         world.add(world.new_action('a', 'derives'))
         self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
         self.assertEqual(
-            [('first', 'READY', 'CANCELLED', UNSTARTED)], world.story(None, 'first')
+            [('first', 'READY', 'CANCELLED', UNSTARTED)], world.history(None, 'first')
         )
 
     def test_longer_timeouts_of_derived_actions_extend_the_default(self) -> None:
@@ -185,7 +185,7 @@ class TestEffectiveTimeout(OverdueCase):
         waiting = world.action('a')
         assert waiting.deadline is not None and waiting.start_time is not None
         self.assertGreater(
-            (waiting.deadline - waiting.start_time).total_seconds(), PATIENCE * 8
+            (waiting.deadline - waiting.start_time).total_seconds(), TIMEOUT * 8
         )
         worker.sweeper.sweep()
         self.ready.set()
@@ -212,7 +212,7 @@ class TestEffectiveTimeout(OverdueCase):
 
         def overdue(context: Any, results: Any) -> Any:
             outcome.extend((result.key, result.status) for result in results)
-            return Derived((child('undo', 'nop'),), timeout=PATIENCE * 9)
+            return Derived((child('undo', 'nop'),), timeout=TIMEOUT * 9)
 
         world = self.create_waiting_world(
             child('first'),
@@ -223,7 +223,7 @@ class TestEffectiveTimeout(OverdueCase):
         world.wait_for_action('a', states.SUCCEEDED)
         self.assertEqual([('first', states.CANCELLED)], outcome)
         self.assertEqual([('a', 'complete')], calls.made)
-        self.assertEqual(ran('undo'), world.story(None, 'undo'))
+        self.assertEqual(ran('undo'), world.history(None, 'undo'))
 
     def test_a_repeated_action_continues_with_its_next_run(self) -> None:
         world = self.create_waiting_world(child('first'))
@@ -248,14 +248,14 @@ class TestDetection(OverdueCase):
         self.assertEqual(LATE, world.wait_for_action('a', states.FAILED).status_message)
 
     def test_two_concurrent_workers_end_an_overdue_action_once(self) -> None:
-        world = self.create_waiting_world(child('deaf', 'waits'))
+        world = self.create_waiting_world(child('unresponsive', 'waits'))
         for _ in range(2):
             world.worker(lanes=(ENGINE,))
-        self.start_action(world, 'deaf')
-        world.wait_until(lambda: world.action('deaf').control == states.CANCEL)
+        self.start_action(world, 'unresponsive')
+        world.wait_until(lambda: world.action('unresponsive').control == states.CANCEL)
         for _ in range(3):
             world.plans.time_out(world.action('a').uuid)
-        self.assertEqual([('deaf', states.CANCEL)], world.signals())
+        self.assertEqual([('unresponsive', states.CANCEL)], world.signals())
         # As with CANCEL, an action that nevertheless succeeds is SUCCEEDED.
         self.gate.open()
         world.wait_for_action('a', states.SUCCEEDED)
@@ -270,4 +270,4 @@ class TestDetection(OverdueCase):
         self.assertEqual([], world.signals())
 
 
-define_stories(__name__, {TestTimeoutOfAWait: (POSTGRESQL, MYSQL)})
+define_database_tests(__name__, {TestTimeoutOfAWait: (POSTGRESQL, MYSQL)})

@@ -8,7 +8,7 @@ from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.states import action as states
 
 
-class PassedOver(OnDatabase):
+class LockedRows(OnDatabase):
     """A claim skips locked rows, even if the holder of the lock changes nothing."""
 
     def test_a_briefly_locked_action_is_claimed_without_a_sweep(self) -> None:
@@ -43,4 +43,4 @@ class PassedOver(OnDatabase):
         world.wait_for_plan(held, 'SUCCEEDED')
 
 
-define_tests(__name__, PassedOver, after=(WorldCase,), on=(POSTGRESQL, MYSQL))
+define_tests(__name__, LockedRows, after=(WorldCase,), on=(POSTGRESQL, MYSQL))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.worlds import (
-    PATIENCE,
+    TIMEOUT,
     Calls,
     Gate,
     World,
@@ -35,7 +35,7 @@ class Work:
     """
 
     def __init__(self, steps: int = 10**9) -> None:
-        self._wanted = steps
+        self._target = steps
         self._condition = threading.Condition()
         self._allowed = 0
         self._received: list[str] = []
@@ -43,13 +43,13 @@ class Work:
 
     def __call__(self, context: Any) -> bool:
         with context.on_signal(self._record_signal):
-            while self.steps < self._wanted:
+            while self.steps < self._target:
                 context.checkpoint()
                 with self._condition:
                     self.steps += 1
                     self._condition.notify_all()
                 self._wait_until(
-                    lambda: self._allowed >= self.steps, 'nobody lets it go on'
+                    lambda: self._allowed >= self.steps, 'no step is allowed'
                 )
         return True
 
@@ -60,7 +60,7 @@ class Work:
 
     def _wait_until(self, condition: Callable[[], bool], otherwise: str) -> None:
         with self._condition:
-            if not self._condition.wait_for(condition, PATIENCE):
+            if not self._condition.wait_for(condition, TIMEOUT):
                 raise AssertionError(otherwise)
 
     def wait_for_signals(self, *signals: str) -> None:
@@ -107,20 +107,20 @@ class TestCancel(SignalCase):
         work.wait_for_signals(states.CANCEL)
         work.allow_step()
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.history(plan, 'a'))
         self.assertEqual(1, work.steps)
         self.assertEqual(plan_states.SUCCEEDED, world.store.get_plan(plan.uuid).state)
 
     def test_suspend_and_cancel_wake_a_sleeping_action(self) -> None:
         def swallow(context: Any) -> bool:
             try:
-                context.sleep(PATIENCE * 10)
+                context.sleep(TIMEOUT * 10)
             except exceptions.Cancelled:
                 return True
             return False
 
         def sleep(context: Any) -> bool:
-            context.sleep(PATIENCE * 10)
+            context.sleep(TIMEOUT * 10)
             return True
 
         for execute, suspended in ((sleep, False), (sleep, True), (swallow, True)):
@@ -141,26 +141,26 @@ class TestCancel(SignalCase):
                 ]
                 if suspended
                 else ran('a', 'CANCELLED', CANCELLED),
-                world.story(plan, 'a'),
+                world.history(plan, 'a'),
             )
 
     def test_an_action_may_ignore_a_cancel(self) -> None:
         gate = self.create_gate()
-        world = self.create_world({'deaf': kind(execute=gate)})
+        world = self.create_world({'unresponsive': kind(execute=gate)})
         world.worker()
-        plan = world.start(action('a', 'deaf'))
+        plan = world.start(action('a', 'unresponsive'))
         gate.wait_until_entered()
         self.signal(world, 'a', states.CANCEL)
         gate.open()
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
 
     def test_a_cancelled_action_is_not_retried(self) -> None:
         signalled = threading.Event()
 
         def busy(context: Any) -> Retry:
             with context.on_signal(lambda signal: signalled.set()):
-                if not signalled.wait(PATIENCE):
+                if not signalled.wait(TIMEOUT):
                     raise AssertionError('no signal came')
             return Retry('busy', 3600.0)
 
@@ -170,7 +170,7 @@ class TestCancel(SignalCase):
         world.wait_for_action('a', states.RUNNING)
         self.signal(world, 'a', states.CANCEL)
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.story(plan, 'a'))
+        self.assertEqual(ran('a', 'CANCELLED', CANCELLED), world.history(plan, 'a'))
 
     def test_an_unstarted_action_is_cancelled_immediately(self) -> None:
         gate = self.create_gate()
@@ -195,11 +195,11 @@ class TestCancel(SignalCase):
                 ('a', 'RUNNING', 'SUCCEEDED', None),
                 *ran('c'),
             ],
-            world.story(plan, 'a', 'b', 'c')[1:],
+            world.history(plan, 'a', 'b', 'c')[1:],
         )
         self.assertEqual(
             [('d', 'INIT', 'CANCELLED', UNSTARTED), *ran('e')],
-            world.story(plan, 'd', 'e'),
+            world.history(plan, 'd', 'e'),
         )
 
 
@@ -229,7 +229,7 @@ class TestSuspendAndResume(SignalCase):
                 *[SUSPENDED, RESUMED] * 3,
                 ('a', 'RUNNING', 'SUCCEEDED', None),
             ],
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
         self.assertEqual([('a', 'SUSPEND'), ('a', 'RESUME')] * 3, world.signals(plan))
 
@@ -254,7 +254,7 @@ class TestActionsInProgress(SignalCase):
 
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda context: InProgress({'job': 7}, delay),
                     poll=poll,
                     cancel=self.calls.record('cancel', hooks.get('cancel')),
@@ -264,7 +264,7 @@ class TestActionsInProgress(SignalCase):
             max_parallel=1,
         )
         world.worker()
-        plan = world.start(action('a', 'outside'))
+        plan = world.start(action('a', 'external'))
         world.wait_until(lambda: world.action('a').token is not None)
         return world, plan
 
@@ -286,7 +286,7 @@ class TestActionsInProgress(SignalCase):
                 RESUMED,
                 ('a', 'RUNNING', 'SUCCEEDED', None),
             ],
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
         self.assertEqual(polls + 1, self.polled.entered)
         self.assertEqual({'token': {'job': 7}}, world.action('a').outputs)
@@ -325,7 +325,7 @@ class TestActionsInProgress(SignalCase):
                     *suspensions,
                     ('a', before, 'CANCELLED', CANCELLED),
                 ],
-                world.story(plan, 'a'),
+                world.history(plan, 'a'),
             )
         self.assertEqual([('a', 'cancel')] * 3, self.calls.made)
 
@@ -341,13 +341,13 @@ class TestActionsInProgress(SignalCase):
         for token in (0, '', False, [], {}, 1.5, 'job'):
             world = self.create_world(
                 {
-                    'outside': kind(
+                    'external': kind(
                         execute=lambda context, t=token: InProgress(t, 0.0),
                         poll=lambda context, t: Done({'token': t}),
                     )
                 }
             )
-            world.run(action('a', 'outside'))
+            world.run(action('a', 'external'))
             self.assertEqual({'token': token}, world.action('a').outputs)
 
 
@@ -356,7 +356,7 @@ class TestSignalsWithoutAPlan(SignalCase):
 
     def test_a_cancel_and_the_dependent_of_the_cancelled_action(self) -> None:
         world = self.create_world(
-            {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))}
+            {'sleeps': kind(execute=lambda c: c.sleep(TIMEOUT * 9))}
         )
         world.worker(lanes=(ENGINE,))
         world.add(
@@ -373,5 +373,5 @@ class TestSignalsWithoutAPlan(SignalCase):
                 ('b', 'WAITING', 'CANCELLED', UNSTARTED),
                 ('a', 'RUNNING', 'CANCELLED', CANCELLED),
             ],
-            world.story(),
+            world.history(),
         )

@@ -80,10 +80,10 @@ class TestSuspend(SuspendedCase):
         self,
     ) -> None:
         world = self.create_waiting_world()
-        self.add(world, target='thing')
+        self.add(world, target='sample')
         self.assert_refused(world, 'later')
         self.suspend(world)
-        world.add(world.new_action('b', target='thing'))
+        world.add(world.new_action('b', target='sample'))
         world.wait_for_action('b', states.WAITING)
         self.assert_refused(world, 'b')
         for worker in world.workers:
@@ -96,7 +96,7 @@ class TestSuspend(SuspendedCase):
         )
         self.resume(world)
         world.wait_for_action('b', states.SUCCEEDED)
-        ends = [line[0] for line in world.story() if line[2] == 'SUCCEEDED']
+        ends = [line[0] for line in world.history() if line[2] == 'SUCCEEDED']
         self.assertEqual(['a', 'b'], ends[-2:])
         self.assertEqual(
             [
@@ -106,9 +106,9 @@ class TestSuspend(SuspendedCase):
                 ('a', 'SUSPENDED', 'WAITING', None),
                 *ran('a'),
             ],
-            world.story(None, 'a'),
+            world.history(None, 'a'),
         )
-        self.assertEqual(ran('later'), world.story(None, 'later'))
+        self.assertEqual(ran('later'), world.history(None, 'later'))
         self.assertEqual(
             [
                 ('other', 'READY', 'RUNNING', None),
@@ -116,7 +116,7 @@ class TestSuspend(SuspendedCase):
                 ('other', 'SUSPENDED', 'RUNNING', None),
                 ('other', 'RUNNING', 'SUCCEEDED', None),
             ],
-            world.story(None, 'other'),
+            world.history(None, 'other'),
         )
 
     def assert_refused(self, world: World, name: str) -> None:
@@ -184,7 +184,7 @@ class TestSuspend(SuspendedCase):
                 ('a', 'SUSPENDED', 'WAITING', None),
                 ('deep', 'SUSPENDED', 'WAITING', None),
             ],
-            [line for line in world.story() if line[1:3] == ('SUSPENDED', 'WAITING')],
+            [line for line in world.history() if line[1:3] == ('SUSPENDED', 'WAITING')],
         )
 
     def test_an_action_that_derives_concurrently_is_suspended(self) -> None:
@@ -214,7 +214,7 @@ class TestSuspend(SuspendedCase):
                 *ran('y'),
                 *ran('a'),
             ],
-            world.story(None, *'axy'),
+            world.history(None, *'axy'),
         )
 
 
@@ -222,14 +222,16 @@ class TestCancelWhileSuspended(SuspendedCase):
     """All derived actions end, and the action ends after them."""
 
     def test_a_cancelled_action_ends_after_its_last_derived_action(self) -> None:
-        deaf = self.create_gate()
+        unresponsive = self.create_gate()
         world = self.create_waiting_world(
-            *CHILDREN, DerivedAction('deaf', 'deaf'), deaf=kind(execute=deaf)
+            *CHILDREN,
+            DerivedAction('unresponsive', 'unresponsive'),
+            unresponsive=kind(execute=unresponsive),
         )
-        self.add(world, target='thing')
-        deaf.wait_until_entered()
+        self.add(world, target='sample')
+        unresponsive.wait_until_entered()
         self.suspend(world)
-        world.add(world.new_action('b', target='thing'))
+        world.add(world.new_action('b', target='sample'))
         world.wait_for_action('b', states.WAITING)
         self.assertEqual(states.WAITING, self.signal(world, 'a', states.CANCEL).status)
         world.wait_for_action('other', states.CANCELLED)
@@ -237,7 +239,7 @@ class TestCancelWhileSuspended(SuspendedCase):
             ['WAITING', 'CANCELLED', 'WAITING'],
             [world.action(name).status for name in ('a', 'later', 'b')],
         )
-        deaf.open()
+        unresponsive.open()
         world.wait_for_action('b', states.SUCCEEDED)
         self.assertEqual(
             [
@@ -247,10 +249,10 @@ class TestCancelWhileSuspended(SuspendedCase):
                 ('a', 'SUSPENDED', 'WAITING', None),
                 ('a', 'READY', 'CANCELLED', CANCELLED),
             ],
-            world.story(None, 'a'),
+            world.history(None, 'a'),
         )
         self.assertEqual(
-            [('later', 'READY', 'CANCELLED', UNSTARTED)], world.story(None, 'later')
+            [('later', 'READY', 'CANCELLED', UNSTARTED)], world.history(None, 'later')
         )
 
     def test_a_cancel_of_the_plan_reaches_a_suspended_action(self) -> None:
@@ -305,5 +307,5 @@ class TestThreadsOfSuspendedActions(SuspendedCase):
                 ('a', 'SUSPENDED', 'RUNNING', None),
                 ('a', 'RUNNING', 'SUCCEEDED', None),
             ],
-            world.story(None, 'a'),
+            world.history(None, 'a'),
         )

@@ -2,9 +2,9 @@
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_actions_suspended as outcome
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import define_database_tests
 
-define_stories(
+define_database_tests(
     __name__,
     {
         outcome.TestSuspend: (POSTGRESQL, MYSQL),

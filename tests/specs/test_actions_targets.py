@@ -36,7 +36,7 @@ class Watch:
         return True
 
 
-class Occupied:
+class OverlapDetector:
     """An execute that detects concurrent actions on parts and on the whole.
 
     :ivar together: whether two parts were ever in use concurrently
@@ -66,7 +66,7 @@ class TestPartsOfAWhole(WorldCase):
     """An action on a part shares the lock on the whole."""
 
     def test_parts_run_concurrently_but_not_with_the_whole(self) -> None:
-        occupied = Occupied()
+        occupied = OverlapDetector()
         world = self.create_world({'occupies': kind(execute=occupied)})
         for _ in range(2):
             world.worker(lanes=(ENGINE,))

@@ -6,7 +6,7 @@ import threading
 from typing import Any
 
 from tests.worlds import (
-    PATIENCE,
+    TIMEOUT,
     Calls,
     World,
     WorldCase,
@@ -32,14 +32,14 @@ class TestTimeout(WorldCase):
         # A timeout of zero is the default of the system.
         for timeout, default in ((1, 3600.0), (0, 0.05)):
             world = self.create_world(
-                {'sleeps': kind(execute=lambda c: c.sleep(PATIENCE * 9))},
+                {'sleeps': kind(execute=lambda c: c.sleep(TIMEOUT * 9))},
                 default_action_timeout=default,
             )
             plan = world.run(
                 action('a', 'sleeps', timeout=timeout), action('b', parents=['a'])
             )
             self.assertEqual(
-                [*ran('a', 'FAILED', LATE), *ran('b')], world.story(plan, 'a', 'b')
+                [*ran('a', 'FAILED', LATE), *ran('b')], world.history(plan, 'a', 'b')
             )
             ended = world.action('a')
             assert ended.start_time and ended.end_time
@@ -50,25 +50,29 @@ class TestTimeout(WorldCase):
         gate = self.create_gate()
         returned = threading.Event()
 
-        def deaf(context: Any) -> bool:
+        def unresponsive(context: Any) -> bool:
             gate()
             returned.set()
             return True
 
         # The action occupies the only thread of the worker.
         world = self.create_world(
-            {'deaf': kind(execute=deaf)}, default_action_timeout=0.05, max_parallel=1
+            {'unresponsive': kind(execute=unresponsive)},
+            default_action_timeout=0.05,
+            max_parallel=1,
         )
-        plan = world.run(*chain('a', action_type='deaf'), action('b', parents=['a']))
+        plan = world.run(
+            *chain('a', action_type='unresponsive'), action('b', parents=['a'])
+        )
         self.assertEqual(
-            [*ran('a', 'FAILED', LATE), *ran('b')], world.story(plan, 'a', 'b')
+            [*ran('a', 'FAILED', LATE), *ran('b')], world.history(plan, 'a', 'b')
         )
 
         gate.open()
-        self.assertTrue(returned.wait(PATIENCE))
+        self.assertTrue(returned.wait(TIMEOUT))
         self.assertEqual(plan_states.SUCCEEDED, world.run(*chain('c', 'd')).state)
         self.assertEqual(states.FAILED, world.action('a').status)
-        self.assertEqual(2, len(world.story(plan, 'a')))
+        self.assertEqual(2, len(world.history(plan, 'a')))
 
     def test_an_action_that_hangs_in_pre_condition_fails(self) -> None:
         gate = self.create_gate()
@@ -87,7 +91,7 @@ class TestTimeout(WorldCase):
                     'Action failed in pre_condition: it ran longer than its timeout',
                 )
             ],
-            world.story(plan, 'a'),
+            world.history(plan, 'a'),
         )
 
     def test_a_dependent_that_hangs_in_pre_condition_fails_alone(self) -> None:
@@ -115,15 +119,15 @@ class TestTimeout(WorldCase):
         calls = Calls()
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda context: InProgress('job', 3600.0),
                     cancel=calls.record('cancel'),
                 )
             },
             default_action_timeout=0.05,
         )
-        plan = world.run(action('a', 'outside'))
-        self.assertEqual(ran('a', 'FAILED', LATE), world.story(plan, 'a'))
+        plan = world.run(action('a', 'external'))
+        self.assertEqual(ran('a', 'FAILED', LATE), world.history(plan, 'a'))
         self.assertEqual([('a', 'cancel')], calls.made)
 
     def test_a_timeout_counts_from_the_start_in_a_thread(self) -> None:
@@ -168,7 +172,7 @@ class TestRetry(WorldCase):
         world = self.create_world({'busy': kind(execute=busy)})
         plan = world.run(action('a', 'busy'))
         self.assertEqual(
-            [*ran('a', 'READY', 'busy') * 2, *ran('a')], world.story(plan, 'a')
+            [*ran('a', 'READY', 'busy') * 2, *ran('a')], world.history(plan, 'a')
         )
         return [after - before for before, after in itertools.pairwise(tries)]
 
@@ -183,7 +187,7 @@ class TestRetry(WorldCase):
             {'early': kind(pre_condition=lambda c: next(answers))}
         )
         plan = world.run(action('a', 'early'))
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))
         self.assertEqual(2, world.action('a').attempt)
 
     def test_a_plan_can_be_cancelled_while_an_action_waits_for_its_retry(self) -> None:
@@ -192,7 +196,7 @@ class TestRetry(WorldCase):
         )
         world.worker()
         plan = world.start(action('a', 'busy'))
-        world.wait_until(lambda: len(world.story(plan, 'a')) == 2)
+        world.wait_until(lambda: len(world.history(plan, 'a')) == 2)
         world.plans.cancel(plan.uuid)
         self.assertEqual(plan_states.CANCELLED, world.wait_until_ended(plan).state)
 
@@ -222,7 +226,7 @@ class TestInterval(WorldCase):
         interval = (starts[1] - starts[0]).total_seconds()
         self.assertGreaterEqual(interval, 0.99)
         world.wait_until(lambda: world.action('a').outputs == {'run': 2})
-        self.assertEqual(ran('a', 'READY') * 2, world.story(None, 'a'))
+        self.assertEqual(ran('a', 'READY') * 2, world.history(None, 'a'))
         again = world.action('a')
         self.assertEqual((states.READY, None), (again.status, again.owner))
         assert again.start_time is not None
@@ -254,7 +258,7 @@ class TestInterval(WorldCase):
     def test_a_cancel_ends_a_repeated_action_between_and_within_runs(self) -> None:
         for execute, status in (
             (lambda context: True, states.READY),
-            (lambda context: context.sleep(PATIENCE * 9), states.RUNNING),
+            (lambda context: context.sleep(TIMEOUT * 9), states.RUNNING),
         ):
             world = self.create_repeated_action(execute)
             world.wait_until(lambda w=world: w.action('a').start_time is not None)
@@ -299,19 +303,23 @@ class TestInterval(WorldCase):
         gate.open()
         world.wait_for_action('b', states.SUCCEEDED)
 
-    def test_a_run_that_was_given_up_is_the_last(self) -> None:
+    def test_a_run_that_was_abandoned_is_the_last(self) -> None:
         """Nor does one follow if the interval is zero or negative."""
         gate = self.create_gate()
         world = self.create_world(
-            {'deaf': kind(execute=gate)}, default_action_timeout=0.05
+            {'unresponsive': kind(execute=gate)}, default_action_timeout=0.05
         )
         world.worker(lanes=(ENGINE,))
         world.add(
-            world.new_action('deaf', 'deaf', interval=1),
+            world.new_action('unresponsive', 'unresponsive', interval=1),
             world.new_action('a', interval=0),
             world.new_action('b', interval=-5),
         )
-        for name, end in (('deaf', 'FAILED'), ('a', 'SUCCEEDED'), ('b', 'SUCCEEDED')):
+        for name, end in (
+            ('unresponsive', 'FAILED'),
+            ('a', 'SUCCEEDED'),
+            ('b', 'SUCCEEDED'),
+        ):
             world.wait_for_action(name, end)
 
 
@@ -338,7 +346,7 @@ class TestScheduledActions(WorldCase):
         )
         world.wait_for_action('of a lane', states.SUCCEEDED)
         self.assertEqual(plan_states.SUCCEEDED, plan.state)
-        self.assertEqual(ran('passed'), world.story(plan, 'passed'))
+        self.assertEqual(ran('passed'), world.history(plan, 'passed'))
         late: dict[str, datetime.timedelta] = {}
         for name in ('a', 'b', 'free', 'of a lane'):
             started = world.action(name)

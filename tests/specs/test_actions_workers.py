@@ -5,7 +5,7 @@ from typing import Any
 
 from tests import bounded
 from tests.specs.test_actions_lost_workers import LOST
-from tests.worlds import PATIENCE, Calls, Gate, WorldCase, action, kind, ran
+from tests.worlds import TIMEOUT, Calls, Gate, WorldCase, action, kind, ran
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -24,7 +24,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
             # Block until both workers have started an action.
             seen.setdefault(threading.current_thread().name, set()).add(context.name)
             if len(calls.made) <= 2:
-                gate.wait(PATIENCE)
+                gate.wait(TIMEOUT)
             return True
 
         world = self.create_world({'does': kind(execute=execute)}, max_parallel=1)
@@ -37,7 +37,7 @@ class TestTwoWorkersShareAPlan(WorldCase):
         self.assertEqual(
             sorted(f'a{n}' for n in range(40)), sorted(map(str, calls.of('execute')))
         )
-        steps = [(line[1], line[2]) for line in world.story(plan)]
+        steps = [(line[1], line[2]) for line in world.history(plan)]
         # A worker whose thread is busy for long releases claimed actions.
         released = steps.count(('RUNNING', 'READY'))
         self.assertEqual(40, steps.count(('READY', 'RUNNING')) - released)
@@ -73,12 +73,12 @@ class TestWaitingActions(WorldCase):
 
     def test_thousands_wait_in_a_worker_with_one_thread(self) -> None:
         world = self.create_world(
-            {'outside': kind(execute=lambda c: InProgress('job', 3600.0))},
+            {'external': kind(execute=lambda c: InProgress('job', 3600.0))},
             max_parallel=1,
         )
         worker = world.worker()
         threads = threading.active_count()
-        plan = world.start(*(action(f'a{n}', 'outside') for n in range(2000)))
+        plan = world.start(*(action(f'a{n}', 'external') for n in range(2000)))
         world.wait_until(lambda: len(worker.dispatcher.owned) == 2000)
         world.wait_until(
             lambda: all(
@@ -105,12 +105,12 @@ class TestDrain(WorldCase):
         gate.wait_until_entered()
         ended: list[bool] = []
         stopping = threading.Thread(
-            target=lambda: ended.append(worker.stop(PATIENCE)), daemon=True
+            target=lambda: ended.append(worker.stop(TIMEOUT)), daemon=True
         )
         stopping.start()
         world.wait_until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
-        stopping.join(PATIENCE)
+        stopping.join(TIMEOUT)
 
         self.assertEqual([True], ended)
         self.assertEqual({'a': 'SUCCEEDED', 'b': 'READY'}, world.statuses(plan))
@@ -133,11 +133,11 @@ class TestDrain(WorldCase):
         gate.wait_until_entered()
         world.wait_until(lambda: len(worker.dispatcher.owned) == 5)
         other = world.worker(max_parallel=4)
-        stopping = threading.Thread(target=worker.stop, args=(PATIENCE,), daemon=True)
+        stopping = threading.Thread(target=worker.stop, args=(TIMEOUT,), daemon=True)
         stopping.start()
         world.wait_until(lambda: worker.dispatcher._queues.is_closed)
         gate.open()
-        stopping.join(PATIENCE)
+        stopping.join(TIMEOUT)
         world.workers.remove(worker)
 
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
@@ -162,7 +162,7 @@ class TestDrain(WorldCase):
         world.workers.remove(worker)
         world.worker()
         world.wait_until_ended(plan)
-        self.assertEqual([*LOST, *ran('a')], world.story(plan, 'a'))
+        self.assertEqual([*LOST, *ran('a')], world.history(plan, 'a'))
 
     def test_a_drain_does_not_wait_for_suspended_actions(self) -> None:
         entered = Gate()
@@ -171,7 +171,7 @@ class TestDrain(WorldCase):
         def execute(context: Any) -> bool:
             entered()
             if context.attempt == 1:
-                context.sleep(PATIENCE * 9)
+                context.sleep(TIMEOUT * 9)
             return True
 
         world = self.create_world({'sleeps': kind(idempotent=True, execute=execute)})
@@ -187,7 +187,7 @@ class TestDrain(WorldCase):
         world.workers.remove(worker)
         world.worker()
         # The other worker also suspends it before it executes anything.
-        world.wait_until(lambda: len(world.story(plan, 'a')) == 5)
+        world.wait_until(lambda: len(world.history(plan, 'a')) == 5)
         self.assertEqual(states.SUSPENDED, world.action('a').status)
         self.assertEqual(1, entered.entered)
         world.plans.signal_action(uuid, states.RESUME)
@@ -197,19 +197,19 @@ class TestDrain(WorldCase):
         done = threading.Event()
         world = self.create_world(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress({'job': 1}, 0.01),
                     poll=lambda c, t: Done(t) if done.is_set() else InProgress(t, 0.01),
                 )
             }
         )
         first = world.worker()
-        plan = world.start(action('a', 'outside'))
+        plan = world.start(action('a', 'external'))
         world.wait_until(lambda: world.action('a').token is not None)
         second = world.worker(sweep_interval=3600.0)
-        self.assertTrue(first.stop(PATIENCE))
+        self.assertTrue(first.stop(TIMEOUT))
         world.workers.remove(first)
         world.wait_until(lambda: world.action('a').owner == second.record.uuid)
         done.set()
         world.wait_until_ended(plan)
-        self.assertEqual(ran('a'), world.story(plan, 'a'))
+        self.assertEqual(ran('a'), world.history(plan, 'a'))

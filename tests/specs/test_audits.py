@@ -40,14 +40,14 @@ def figures(**given: int) -> Any:
     return strategy(execute, goal='server_consolidation')
 
 
-class Forgetful(Graph):
+class IncompletePlanner(Graph):
     """A planner that loses all but one action."""
 
     def plan(self, solution: Any, name: str | None = None) -> Any:
         return super().plan(propose_actions('nop'), name)
 
 
-class Careless(Graph):
+class MissingParentPlanner(Graph):
     """A planner that gives each action a parent that does not exist."""
 
     def plan(self, solution: Any, name: str | None = None) -> Any:
@@ -55,7 +55,7 @@ class Careless(Graph):
         return dataclasses.replace(
             plan,
             actions=tuple(
-                dataclasses.replace(each, parents=('nobody',)) for each in plan.actions
+                dataclasses.replace(each, parents=('unknown',)) for each in plan.actions
             ),
         )
 
@@ -126,7 +126,7 @@ class TestOneshot(AuditCase):
         world = self.create_engine_world(
             strategies={'content': strategy(lambda context: Solution())}
         )
-        for name, total, story in (
+        for name, total, states in (
             (
                 *('dummy', 3),
                 ['RECOMMENDED PENDING', 'PENDING ONGOING', 'ONGOING SUCCEEDED'],
@@ -141,7 +141,7 @@ class TestOneshot(AuditCase):
             self.assertEqual(
                 ('SUCCEEDED', 'SUCCEEDED', total), (audit.state, plan.state, plan.total)
             )
-            changes = [f'action_plan state_changed {change}' for change in story]
+            changes = [f'action_plan state_changed {change}' for change in states]
             news = world.all_events()[audit_state:]
             self.assertEqual(
                 ['action_plan created RECOMMENDED', *changes],
@@ -325,17 +325,17 @@ class TestFailures(AuditCase):
             'parents': (
                 strategy(planner='careless'),
                 'Planner careless failed: actions[0].parents[0]: there is no action '
-                "'nobody'",
+                "'unknown'",
             ),
-            'nowhere': (
-                strategy(planner='nowhere'),
-                'Planner nowhere failed: There is no planner nowhere. Installed: '
+            'missing': (
+                strategy(planner='missing'),
+                'Planner missing failed: There is no planner missing. Installed: '
                 'careless, forgetful, graph, weight.',
             ),
         }
         world = self.create_engine_world(
             strategies={name: made for name, (made, _) in cases.items()},
-            planners={'forgetful': Forgetful, 'careless': Careless},
+            planners={'forgetful': IncompletePlanner, 'careless': MissingParentPlanner},
         )
         found: dict[str, Any] = {}
         for name, (made, _) in cases.items():
@@ -343,7 +343,7 @@ class TestFailures(AuditCase):
             audit = world.wait_for_audit_end(audit)
             found[name] = audit.state, audit.status_message, world.plans_of(audit)
             if name == 'unweighted':
-                story = world.audit_events(audit)
+                recorded = world.audit_events(audit)
         self.assertEqual(
             {name: ('FAILED', message, []) for name, (_, message) in cases.items()},
             found,
@@ -355,7 +355,7 @@ class TestFailures(AuditCase):
                 ('planner.error', 'ONGOING', unweighted),
                 ('state_changed', 'FAILED', unweighted),
             ],
-            story[3:],
+            recorded[3:],
         )
         self.assertEqual('SUCCEEDED', world.wait_for_audit_end(world.audit()).state)
         self.assertIn('hunter2', self.log.output)

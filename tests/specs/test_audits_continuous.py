@@ -214,9 +214,7 @@ class TestCron(ContinuousCase):
 class TestOperators(ContinuousCase):
     """Users change an audit between its runs."""
 
-    def test_a_suspended_audit_rests_until_resume_and_a_cancelled_one_stops(
-        self,
-    ) -> None:
+    def test_a_suspended_audit_waits_for_resume_and_a_cancelled_one_stops(self) -> None:
         world = self.create_world()
         audit = self.create_continuous_audit(world)
         world.wait_for_runs(audit, 1)
@@ -362,4 +360,4 @@ class TestEvent(AuditCase):
                 exceptions.Invalid, world.audits.trigger, refused.uuid
             )
             self.assertEqual(f'Audit {text}', str(error))
-        self.assertRaises(exceptions.NotFound, world.audits.trigger, 'nobody')
+        self.assertRaises(exceptions.NotFound, world.audits.trigger, 'unknown')

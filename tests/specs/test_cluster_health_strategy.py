@@ -34,24 +34,24 @@ class ClusterHealthCase(ClusterPlanCase):
     def remove_resource(self, index: int) -> None:
         """Let the physical resource of a node vanish unnoticed."""
         node = self.world.nodes(self.cluster)[index]
-        del self.world.outside.things[node.physical_id or '']
+        del self.world.external.samples[node.physical_id or '']
 
     def mark(self, name: str) -> None:
-        self.operations.nodes.mark_unhealthy(name, BY, reason='it smokes')
+        self.operations.nodes.mark_unhealthy(name, BY, reason='it is slow')
 
 
 class TestPlan(ClusterHealthCase):
     def test_marked_and_unhealthy_nodes_are_recovered(self) -> None:
         self.mark('n1')
         self.remove_resource(1)
-        self.world.outside.calls.clear()
+        self.world.external.calls.clear()
 
         self.assertEqual('SUCCEEDED', self.execute(self.propose()))
 
         nodes = self.world.nodes(self.cluster)
         self.assertEqual(['ACTIVE', 'ACTIVE'], [node.status for node in nodes])
         self.assertEqual('ACTIVE', self.world.reload(self.cluster).status)
-        made = [name for call, name in self.world.outside.calls if call == 'create']
+        made = [name for call, name in self.world.external.calls if call == 'create']
         self.assertEqual(['n1', 'n2'], sorted(made))
         self.assertEqual((), self.propose().actions)
         self.assertEqual(
@@ -107,7 +107,7 @@ class TestModel(ClusterHealthCase):
             ),
         )
         self.assertEqual(
-            [(one.uuid, 'n1', 'ERROR', 'it smokes')],
+            [(one.uuid, 'n1', 'ERROR', 'it is slow')],
             [(n.uuid, n.name, n.status, n.reason) for n in seen.unhealthy],
         )
 

@@ -40,7 +40,7 @@ class TestClusterNotifications(ClusterActionCase):
                 'node.create.end: ACTIVE',
                 'cluster.create.end: ACTIVE',
             ],
-            expectations.story(made),
+            expectations.message_lines(made),
         )
         self.assertEqual(
             [
@@ -49,7 +49,7 @@ class TestClusterNotifications(ClusterActionCase):
                 'node.delete.end: DELETING',
                 'cluster.delete.end: DELETING',
             ],
-            expectations.story(deleted),
+            expectations.message_lines(deleted),
         )
         self.assertEqual(
             [cluster.uuid] * 2,
@@ -86,7 +86,7 @@ class TestClusterNotifications(ClusterActionCase):
         self.assertEqual((8, []), (len(ids), self.sent()))
 
     def test_a_cluster_with_a_node_that_cannot_be_created(self) -> None:
-        self.world.outside.fails.add(('create', 'n2'))
+        self.world.external.fails.add(('create', 'n2'))
         self.world.worker()
         _, action = self.start_creation(self.world, 2)
         self.world.wait_for_end(action)
@@ -108,7 +108,7 @@ class TestClusterNotifications(ClusterActionCase):
         }
         self.assertEqual({'n2', 'c'}, set(failed))
         self.assertEqual(
-            ('BrokenThingError', 'create of n2 does not work'),
+            ('HandlerError', 'create of n2 does not work'),
             tuple(
                 failed['n2']['fault']['watcher_object.data'][key]
                 for key in ('exception', 'exception_message')
@@ -127,7 +127,7 @@ class TestClusterNotifications(ClusterActionCase):
         cluster = self.make(self.world, 2)
         self.sent()
         dead = self.world.nodes(cluster)[1]
-        self.world.outside.things.pop(dead.physical_id or '')
+        self.world.external.samples.pop(dead.physical_id or '')
         self.world.run_action(action_types.CLUSTER_CHECK, cluster)
         checked = self.sent()
         self.world.run_action(action_types.CLUSTER_RECOVER, cluster)
@@ -178,6 +178,6 @@ def _by_name(sent: list[Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for message in sent:
         found.setdefault(expectations.data(message)['name'], []).extend(
-            expectations.story([message])
+            expectations.message_lines([message])
         )
     return found

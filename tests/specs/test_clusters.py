@@ -24,7 +24,9 @@ class TestCreate(ClusterActionCase):
         cluster, action = self.start_creation(world, 2)
         action = world.wait_for_end(action)
         cluster = self.reload(world, cluster)
-        self.assertEqual({'c': MADE, 'n1': MADE, 'n2': MADE}, self.story(world))
+        self.assertEqual(
+            {'c': MADE, 'n1': MADE, 'n2': MADE}, self.changes_by_name(world)
+        )
         self.assertEqual(
             ('ACTIVE', f'CLUSTER_CREATE: {ENOUGH.format(2)}', 3),
             (cluster.status, cluster.status_reason, cluster.next_index),
@@ -36,7 +38,7 @@ class TestCreate(ClusterActionCase):
             [(node.name, node.index, node.status, node.origin) for node in nodes],
         )
         self.assertEqual(
-            {node.physical_id for node in nodes}, set(world.outside.things)
+            {node.physical_id for node in nodes}, set(world.external.samples)
         )
         expected = (
             *('NODE_CREATE', 'Derived Action', cluster.uuid),
@@ -59,7 +61,7 @@ class TestCreate(ClusterActionCase):
         # A cluster without nodes is ACTIVE immediately.
         earlier = len(world.transitions())
         self.assertEqual('ACTIVE', self.make(world, 0).status)
-        self.assertEqual({'c': MADE}, self.story(world, earlier))
+        self.assertEqual({'c': MADE}, self.changes_by_name(world, earlier))
 
     def test_nodes_are_placed_by_policies(self) -> None:
         properties = {
@@ -79,7 +81,7 @@ class TestCreate(ClusterActionCase):
         self,
     ) -> None:
         world = self.create_cluster_world()
-        world.outside.fails.add(('create', 'n2'))
+        world.external.fails.add(('create', 'n2'))
         world.worker()
         cluster, action = self.start_creation(world, 3)
         action = world.wait_for_end(action)
@@ -129,9 +131,9 @@ class TestDelete(ClusterActionCase):
         action = world.run_action(action_types.CLUSTER_DELETE, cluster)
         gone = [('delete.start', 'DELETING'), ('delete.end', 'DELETING')]
         self.assertEqual(
-            {'c': gone, 'n1': gone, 'n2': gone}, self.story(world, earlier)
+            {'c': gone, 'n1': gone, 'n2': gone}, self.changes_by_name(world, earlier)
         )
-        self.assertEqual(({}, []), (world.outside.things, world.nodes(cluster)))
+        self.assertEqual(({}, []), (world.external.samples, world.nodes(cluster)))
         self.assertIsNotNone(self.reload(world, cluster).deleted_at)
         self.assertEqual([], self.bindings(world, cluster))
         self.assertEqual({}, world.store.objects_by_id(Receiver, [stored.id]))
@@ -142,7 +144,7 @@ class TestDelete(ClusterActionCase):
 
     def test_a_cancelled_or_failed_deletion_keeps_the_cluster_complete(self) -> None:
         world, cluster, stored = self.create_full_cluster()
-        world.outside.fails.add(('delete', 'n1'))
+        world.external.fails.add(('delete', 'n1'))
         gate = self.create_gate_at(world, 'delete', 'n1')
         action = world.request_action(action_types.CLUSTER_DELETE, cluster)
         gate.wait_until_entered()
@@ -158,7 +160,7 @@ class TestDelete(ClusterActionCase):
         self.assert_exists(world, cluster, stored)
         self.assertEqual('WARNING', self.reload(world, cluster).status)
         self.assertEqual({'n1': 'ERROR'}, self.statuses(world, cluster))
-        world.outside.fails.clear()
+        world.external.fails.clear()
         world.run_action(action_types.CLUSTER_DELETE, cluster)
         self.assertIsNotNone(self.reload(world, cluster).deleted_at)
 
@@ -189,7 +191,7 @@ class TestDelete(ClusterActionCase):
             [world.wait_for_end(action).status for action in (first, second, third)],
         )
         self.assertIsNotNone(world.reload(late).deleted_at)
-        self.assertEqual({}, world.outside.things)
+        self.assertEqual({}, world.external.samples)
 
 
 class TestUpdate(ClusterActionCase):
@@ -199,13 +201,13 @@ class TestUpdate(ClusterActionCase):
         world = self.create_cluster_world()
         old, new = world.profile(value='old'), world.profile('q', value='new')
         cluster = self.make(world, 1, old)
-        del world.outside.calls[:]
+        del world.external.calls[:]
         config = {'node.name.format': 'web-$I'}
         values = {'name': 'd', 'metadata': {'a': 1}, 'timeout': 7, 'config': config}
         for inputs in (values, {'new_profile_id': new.uuid, 'profile_only': True}):
             action = world.run_action(action_types.CLUSTER_UPDATE, cluster, inputs)
             self.assertEqual(
-                ([], []), (world.outside.calls, self.derived(world, action))
+                ([], []), (world.external.calls, self.derived(world, action))
             )
         cluster = self.reload(world, cluster)
         self.assertEqual(
@@ -227,7 +229,8 @@ class TestUpdate(ClusterActionCase):
         )
         changed = [('update.start', 'UPDATING'), ('update.end', 'ACTIVE')]
         self.assertEqual(
-            {'c': changed, 'n1': changed, 'n2': changed}, self.story(world, earlier)
+            {'c': changed, 'n1': changed, 'n2': changed},
+            self.changes_by_name(world, earlier),
         )
         world.run_action(action_types.CLUSTER_SCALE_OUT, cluster)
         self.assertEqual(
@@ -239,7 +242,7 @@ class TestUpdate(ClusterActionCase):
         )
         self.assertEqual(
             ['new', 'new', 'new'],
-            [thing['value'] for thing in world.outside.things.values()],
+            [sample['value'] for sample in world.external.samples.values()],
         )
         # Only nodes that deviate from the profile are updated.
         changed, *_ = world.nodes(cluster)
@@ -268,11 +271,11 @@ class TestUpdate(ClusterActionCase):
             {'n1': 'ACTIVE', 'n2': 'UPDATING', 'n3': 'UPDATING'},
             self.statuses(world, cluster),
         )
-        self.assertEqual(['n2', 'n3'], sorted(world.outside.of('update')))
+        self.assertEqual(['n2', 'n3'], sorted(world.external.of('update')))
         for gate in gates:
             gate.open()
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
-        self.assertEqual('n1', world.outside.of('update')[-1])
+        self.assertEqual('n1', world.external.of('update')[-1])
         self.assertEqual(
             ['NODE_UPDATE'] * 3, [a.action_type for a in self.derived(world, action)]
         )
@@ -287,7 +290,7 @@ class TestUpdate(ClusterActionCase):
         self.assertEqual('RUNNING', paused.status)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
         self.assertEqual('CANCELLED', world.wait_for_end(action).status)
-        self.assertEqual(['n1'], world.outside.of('update'))
+        self.assertEqual(['n1'], world.external.of('update'))
         self.assertEqual(
             ('ACTIVE', cluster.profile_id),
             (
@@ -297,9 +300,9 @@ class TestUpdate(ClusterActionCase):
         )
 
     def test_no_further_batch_starts_after_a_failure(self) -> None:
-        world, cluster = self.create_cluster_with_policy(OneByOne)
+        world, cluster = self.create_cluster_with_policy(OneNodeBatches)
         old = cluster.profile_id
-        world.outside.fails.add(('update', 'n2'))
+        world.external.fails.add(('update', 'n2'))
         profile = world.profile('q', value='new')
         action = world.run_action(
             action_types.CLUSTER_UPDATE, cluster, {'new_profile_id': profile.uuid}
@@ -308,7 +311,7 @@ class TestUpdate(ClusterActionCase):
             ('FAILED', 'Failed in updating nodes: n2: update of n2 does not work'),
             (action.status, (action.outputs or {})['reason']),
         )
-        self.assertEqual(['n1', 'n2'], world.outside.of('update'))
+        self.assertEqual(['n1', 'n2'], world.external.of('update'))
         cluster = self.reload(world, cluster)
         self.assertEqual(('WARNING', old), (cluster.status, cluster.profile_id))
 
@@ -327,14 +330,14 @@ class Planned(Policy):
         return [nodes[1:], nodes[:1]]
 
 
-class OneByOne(Planned):
+class OneNodeBatches(Planned):
     """A policy that updates one node after the other."""
 
     def plan(self, nodes: list[str]) -> list[list[str]]:
         return [[node] for node in nodes]
 
 
-class LongPause(OneByOne):
+class LongPause(OneNodeBatches):
     """A policy that pauses for long between the batches."""
 
     pause = 3000
@@ -347,7 +350,7 @@ class TestCheck(ClusterActionCase):
         world = self.create_cluster_world()
         cluster = self.make(world, 2, min_size=2)
         lost = world.nodes(cluster)[0]
-        del world.outside.things[lost.physical_id or '']
+        del world.external.samples[lost.physical_id or '']
         earlier = len(world.transitions())
         modes = {'detection_modes': [{'type': 'NODE_STATUS_POLLING'}]}
         inputs = {'detection': modes}
@@ -360,7 +363,7 @@ class TestCheck(ClusterActionCase):
                 'n1': [('check.start', 'ACTIVE'), ('check.end', 'ERROR')],
                 'n2': [('check.start', 'ACTIVE'), ('check.end', 'ACTIVE')],
             },
-            self.story(world, earlier),
+            self.changes_by_name(world, earlier),
         )
         self.assertEqual(
             'CLUSTER_CHECK: number of active nodes is below min_size (2).',
@@ -378,8 +381,8 @@ class TestRecover(ClusterActionCase):
         self.world = self.create_cluster_world()
         self.cluster = self.make(self.world, size, **values)
         self.lost = self.world.nodes(self.cluster)[0]
-        del self.world.outside.things[self.lost.physical_id or '']
-        del self.world.outside.calls[:]
+        del self.world.external.samples[self.lost.physical_id or '']
+        del self.world.external.calls[:]
 
     def kinds(self, action: Action) -> list[str]:
         return [a.action_type for a in self.derived(self.world, action)]
@@ -394,17 +397,17 @@ class TestRecover(ClusterActionCase):
         self.assertEqual(
             ('SUCCEEDED', ['NODE_RECOVER'], ['n1'], 'ACTIVE', 3),
             (
-                *(action.status, self.kinds(action), world.outside.of('create')),
-                *(self.reload(world, self.cluster).status, len(world.outside.things)),
+                *(action.status, self.kinds(action), world.external.of('create')),
+                *(self.reload(world, self.cluster).status, len(world.external.samples)),
             ),
         )
-        del world.outside.things[world.reload(self.lost).physical_id]
+        del world.external.samples[world.reload(self.lost).physical_id]
         action = world.run_action(
             action_types.CLUSTER_RECOVER, self.cluster, {'check': True}
         )
         self.assertEqual(
             ('SUCCEEDED', ['NODE_CHECK'] * 3 + ['NODE_RECOVER'], 3),
-            (action.status, self.kinds(action), len(world.outside.things)),
+            (action.status, self.kinds(action), len(world.external.samples)),
         )
 
     def test_the_requested_operation_is_executed_and_failed_nodes_are_named(
@@ -415,9 +418,9 @@ class TestRecover(ClusterActionCase):
         self.world.save(healthy, status='ERROR')
         inputs = {'operation': 'REBOOT', 'operation_params': {'type': 'HARD'}}
         self.world.run_action(action_types.CLUSTER_RECOVER, self.cluster, inputs)
-        self.assertEqual([('reboot', 'n2')], self.world.outside.calls)
+        self.assertEqual([('reboot', 'n2')], self.world.external.calls)
         self.world.save(self.lost, status='ERROR')
-        self.world.outside.fails.add(('create', 'n1'))
+        self.world.external.fails.add(('create', 'n1'))
         capacity = {'check_capacity': True}
         action = self.world.run_action(
             action_types.CLUSTER_RECOVER, self.cluster, capacity
@@ -435,8 +438,8 @@ class TestRecover(ClusterActionCase):
         )
         world.save(world.nodes(cluster)[0], status='ERROR')
         world.run_action(action_types.CLUSTER_RECOVER, cluster, {'operation': 'REBOOT'})
-        self.assertEqual(['n1'], world.outside.of('rebuild'))
-        self.assertEqual([], world.outside.of('reboot'))
+        self.assertEqual(['n1'], world.external.of('rebuild'))
+        self.assertEqual([], world.external.of('reboot'))
 
     def test_missing_nodes_are_created_and_surplus_ones_deleted(self) -> None:
         self.create_broken_cluster(2)
@@ -454,7 +457,9 @@ class TestRecover(ClusterActionCase):
             action_types.CLUSTER_RECOVER, cluster, {'check_capacity': True}
         )
         self.assertEqual(['NODE_DELETE'] * 3, self.kinds(action))
-        self.assertEqual((1, 1), (len(world.nodes(cluster)), len(world.outside.things)))
+        self.assertEqual(
+            (1, 1), (len(world.nodes(cluster)), len(world.external.samples))
+        )
 
 
 class TestOperation(ClusterActionCase):
@@ -463,25 +468,25 @@ class TestOperation(ClusterActionCase):
     def test_an_operation_is_executed_on_all_or_the_named_nodes(self) -> None:
         world = self.create_cluster_world()
         cluster = self.make(world, 3)
-        paint = {'operation': 'paint', 'params': {'colour': 'red'}}
-        action = world.run_action(action_types.CLUSTER_OPERATION, cluster, paint)
+        patch = {'operation': 'patch', 'params': {'colour': 'red'}}
+        action = world.run_action(action_types.CLUSTER_OPERATION, cluster, patch)
         self.assertEqual('SUCCEEDED', action.status)
-        self.assertEqual(['n1', 'n2', 'n3'], sorted(world.outside.of('paint')))
+        self.assertEqual(['n1', 'n2', 'n3'], sorted(world.external.of('patch')))
         node = self.ids(world, cluster)['n2']
         world.run_action(
             action_types.CLUSTER_OPERATION,
             cluster,
             {'operation': 'reboot', 'nodes': [node]},
         )
-        self.assertEqual(['n2'], world.outside.of('reboot'))
+        self.assertEqual(['n2'], world.external.of('reboot'))
         names = {(a.name or '')[:-9] for a in self.derived(world, action)}
         self.assertIn(f'node_paint_{node[:8]}', names)
-        stranger = world.insert_node(world.profile())
-        inputs = {'operation': 'reboot', 'nodes': [stranger.uuid]}
+        foreign = world.insert_node(world.profile())
+        inputs = {'operation': 'reboot', 'nodes': [foreign.uuid]}
         action = world.run_action(action_types.CLUSTER_OPERATION, cluster, inputs)
         self.assertEqual('FAILED', action.status)
         self.assertIn(
-            f'Nodes not members of specified cluster: {stranger.uuid}.',
+            f'Nodes not members of specified cluster: {foreign.uuid}.',
             action.status_message or '',
         )
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)

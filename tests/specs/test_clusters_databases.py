@@ -4,7 +4,7 @@ from tests.functional.db import stores
 from tests.functional.db.stores import POSTGRESQL
 from tests.specs import test_clusters_faults as faults
 from tests.specs import test_clusters_signals as signals
-from tests.specs.database_case import OnDatabase, define_stories
+from tests.specs.database_case import OnDatabase, define_database_tests
 
 
 class PostgresqlALostWorkerTest(
@@ -15,7 +15,7 @@ class PostgresqlALostWorkerTest(
     deaths = ('dies_after',)
 
 
-define_stories(
+define_database_tests(
     __name__,
     {
         faults.TestCancel: (POSTGRESQL,),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from tests.cluster_worlds import QUEUED, ClusterWorld
-from tests.specs.cluster_case import ClusterActionCase, Noticing
+from tests.specs.cluster_case import ClusterActionCase, NotifyingStore
 from watcherlite import exceptions
 from watcherlite.engine.clusters import action_types
 from watcherlite.states import action as action_states
@@ -85,7 +85,7 @@ class TestFailedMember(ClusterActionCase):
 
     def test_the_lock_is_held_until_the_last_member_has_ended(self) -> None:
         world = self.create_cluster_world()
-        world.outside.fails.add(('create', 'n1'))
+        world.external.fails.add(('create', 'n1'))
         gate = self.create_gate_at(world, 'create', 'n2')
         world.worker()
         cluster, action = self.start_creation(world, 2)
@@ -153,7 +153,7 @@ class TestCancel(ClusterActionCase):
         self.assertEqual('CANCELLED', world.wait_for_end(action).status)
         world.wait_for_end(after)
         # A worker may have claimed a few before it received the signal.
-        made = world.outside.of('create')
+        made = world.external.of('create')
         self.assertNotIn('n9', made)
         self.assertEqual(
             {
@@ -226,7 +226,7 @@ class TestSuspend(ClusterActionCase):
                 self.is_locked(world, cluster),
             ),
         )
-        self.assertNotIn('n9', world.outside.of('create'))
+        self.assertNotIn('n9', world.external.of('create'))
         world.plans.signal_action(action.uuid, action_states.RESUME)
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
@@ -284,7 +284,7 @@ class TestLostWorker(ClusterActionCase):
             f'it {death.replace("_", " ")} commit {commit}',
         )
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
-        self.assertEqual(4, len(world.outside.things))
+        self.assertEqual(4, len(world.external.samples))
         world.stop()
         return died
 
@@ -301,7 +301,7 @@ class TestLostWorker(ClusterActionCase):
     ) -> None:
         world = self.create_cluster_world(lease=1000)
         cluster = world.insert_cluster(world.profile(), desired_capacity=desired)
-        way: Any = Noticing(world)
+        way: Any = NotifyingStore(world)
 
         def die() -> None:
             world.disconnect(lost)
@@ -330,7 +330,7 @@ class TestLostWorker(ClusterActionCase):
         cluster, action = self.start_creation(world, 1)
         gate.wait_until_entered()
         world.kill(lost)
-        world.outside.gates.clear()
+        world.external.gates.clear()
         world.worker()
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
         facts = world.transitions()

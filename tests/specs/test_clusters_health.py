@@ -29,7 +29,7 @@ class Watching(Policy):
         data['health'] = {'recover_action': [{'name': 'RECREATE'}]}
 
 
-class Often(Watching):
+class FrequentChecks(Watching):
     """The same policy with an interval of one second."""
 
     interval = 1
@@ -63,7 +63,7 @@ class HealthCase(ClusterActionCase):
     def remove_first_resource(self, world: ClusterWorld, cluster: Cluster) -> str:
         """Let the resource of the first node vanish; return the name of the node."""
         node = world.nodes(cluster)[0]
-        del world.outside.things[node.physical_id or '']
+        del world.external.samples[node.physical_id or '']
         return str(node.name)
 
     def run_round(self, world: ClusterWorld) -> str:
@@ -94,7 +94,7 @@ class TestRounds(HealthCase):
         self.assertEqual('recovered', self.run_round(world))
         recovered = self.begun
         for _ in range(2):
-            self.assertEqual('all is well', self.run_round(world))
+            self.assertEqual('all nodes are healthy', self.run_round(world))
         check, recover = self.derived(world, recovered)
         asked = ('RPC Request', cluster.uuid, 'a-project')
         self.assertEqual(
@@ -111,13 +111,13 @@ class TestRounds(HealthCase):
         self.assertEqual(
             [{'name': 'RECREATE'}], recover.data['health']['recover_action']
         )
-        self.assertEqual([name], world.outside.of('create')[2:])
+        self.assertEqual([name], world.external.of('create')[2:])
         self.assertEqual(
             ('ACTIVE', {'n1': 'ACTIVE', 'n2': 'ACTIVE'}, 2),
             (
                 self.reload(world, cluster).status,
                 self.statuses(world, cluster),
-                len(world.outside.things),
+                len(world.external.samples),
             ),
         )
         facts = world.transitions()[earlier:]
@@ -133,7 +133,7 @@ class TestRounds(HealthCase):
         world, cluster = self.create_monitored_cluster()
         kept = []
         for _ in range(2):
-            self.assertEqual('all is well', self.run_round(world))
+            self.assertEqual('all nodes are healthy', self.run_round(world))
             self.assertEqual(
                 [action_types.CLUSTER_CHECK],
                 [a.action_type for a in self.derived(world, self.begun)],
@@ -142,26 +142,26 @@ class TestRounds(HealthCase):
             kept.append((len(world._actions()), world.events(), row))
         self.assertEqual(kept[0], kept[1])
         self.assertEqual([], self.derived(world, self.first_health_action(world)))
-        self.assertEqual([], world.outside.of('delete'))
+        self.assertEqual([], world.external.of('delete'))
         # The recovery of a node by itself is a change.
         world.save(world.nodes(cluster)[0], status='ERROR', status_reason='lost')
-        self.assertEqual('all is well', self.run_round(world))
+        self.assertEqual('all nodes are healthy', self.run_round(world))
         found = self.begun
-        self.assertEqual('all is well', self.run_round(world))
+        self.assertEqual('all nodes are healthy', self.run_round(world))
         self.assertEqual(1, len(self.derived(world, found)))
 
     def test_rounds_follow_the_interval_of_the_policy(self) -> None:
-        world, cluster = self.create_monitored_cluster(Often)
+        world, cluster = self.create_monitored_cluster(FrequentChecks)
         self.remove_first_resource(world, cluster)
-        world.wait_until(lambda: len(world.outside.things) == 2, world.full_report)
+        world.wait_until(lambda: len(world.external.samples) == 2, world.full_report)
 
     def test_a_failed_recovery_is_retried_in_the_next_round(self) -> None:
         world, cluster = self.create_monitored_cluster()
         self.remove_first_resource(world, cluster)
-        world.outside.fails.add(('create', 'n1'))
+        world.external.fails.add(('create', 'n1'))
         self.assertEqual('recovered', self.run_round(world))
         self.assertEqual('WARNING', self.reload(world, cluster).status)
-        world.outside.fails.clear()
+        world.external.fails.clear()
         self.assertEqual('recovered', self.run_round(world))
         self.assertEqual('ACTIVE', self.reload(world, cluster).status)
 
@@ -195,12 +195,12 @@ class TestRecoveryOperations(HealthCase):
                     'SUCCEEDED', self.attach(world, cluster, policy).status
                 )
                 first, _ = world.nodes(cluster)
-                world.save(first, data={action_types.UNHEALTHY_MARK: 'it smokes'})
-                world.outside.calls.clear()
+                world.save(first, data={action_types.UNHEALTHY_MARK: 'it is slow'})
+                world.external.calls.clear()
 
                 self.assertEqual('recovered', self.run_round(world))
 
-                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                self.assertEqual(calls, [call for call, _ in world.external.calls])
                 node = world.reload(first)
                 self.assertEqual(
                     ('ACTIVE', {'recovery': operation or 'RECREATE'}),
@@ -231,19 +231,19 @@ class TestLocks(HealthCase):
         self.assertEqual('left out: the cluster is busy', self.run_round(world))
         gate.open()
         world.wait_for_end(action)
-        self.assertEqual('all is well', self.run_round(world))
-        world.outside.calls.clear()
+        self.assertEqual('all nodes are healthy', self.run_round(world))
+        world.external.calls.clear()
         gate = self.create_gate_at(world, 'delete', 'n1')
-        world.outside.gates['delete', 'n2'] = gate
+        world.external.gates['delete', 'n2'] = gate
         action = world.request_action(action_types.CLUSTER_SCALE_IN, cluster)
         gate.wait_until_entered()
         self.remove_first_resource(world, cluster)
         self.assertEqual('left out: the cluster is RESIZING', self.run_round(world))
-        self.assertEqual([], world.outside.of('check'))
+        self.assertEqual([], world.external.of('check'))
         gate.open()
         self.assertEqual('SUCCEEDED', world.wait_for_end(action).status)
-        self.assertIn(self.run_round(world), ('all is well', 'recovered'))
-        self.assertEqual(1, len(world.outside.things))
+        self.assertIn(self.run_round(world), ('all nodes are healthy', 'recovered'))
+        self.assertEqual(1, len(world.external.samples))
 
     def test_a_node_that_is_a_locked_stack_is_unchanged(self) -> None:
         world = self.create_cluster_world(
@@ -264,10 +264,10 @@ class TestLocks(HealthCase):
             )
         )
 
-        self.assertEqual('all is well', self.run_round(world))
+        self.assertEqual('all nodes are healthy', self.run_round(world))
         self.assertEqual(node.status_reason, world.reload(node).status_reason)
         world.save(
-            node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it smokes'}
+            node, status='ERROR', data={action_types.UNHEALTHY_MARK: 'it is slow'}
         )
         result = self.run_round(world)
 
@@ -301,7 +301,7 @@ class TestMonitoringEnd(HealthCase):
         inputs = {'policy_id': self.policy.uuid}
         for enabled, result in (
             (False, 'left out: the policy is disabled'),
-            (True, 'all is well'),
+            (True, 'all nodes are healthy'),
         ):
             change = {**inputs, 'enabled': enabled}
             world.run_action(action_types.CLUSTER_UPDATE_POLICY, cluster, change)
@@ -328,4 +328,4 @@ class TestMonitoringEnd(HealthCase):
         self.assertEqual(2, len(self.health_actions(world)))
         self.assertEqual(health_monitor.STOPPED, self.run_round(world))
         self.assertEqual('SUCCEEDED', self.first_health_action(world).status)
-        self.assertEqual([], world.outside.of('check'))
+        self.assertEqual([], world.external.of('check'))

@@ -139,7 +139,7 @@ class TestPlans(ClusterPlanCase):
         self.assertLessEqual(ended, check.start_time)
 
     def test_an_action_of_a_plan_fails_with_the_reason_of_the_cluster(self) -> None:
-        self.world.outside.fails.add(('create', 'n3'))
+        self.world.external.fails.add(('create', 'n3'))
 
         plan = self.run_plan(self.world.step('CLUSTER_SCALE_OUT', self.cluster))
 
@@ -294,15 +294,15 @@ class TestLocks(ClusterPlanCase):
                 if ended.target == node.uuid:
                     self.assertIn(text, (ended.outputs or {})['reason'])
 
-        nodes.mark_unhealthy(node.uuid, BY, reason='it smokes')
-        nodes.mark_unhealthy(other.uuid, BY, reason='it smokes')
+        nodes.mark_unhealthy(node.uuid, BY, reason='it is slow')
+        nodes.mark_unhealthy(other.uuid, BY, reason='it is slow')
         recovered = self.operations.recover(cluster.uuid, BY)
 
         self.assertEqual('FAILED', self.world.wait_for_end(recovered.action).status)
         self.assertEqual(['ERROR', 'ACTIVE'], self.world.statuses_of(cluster))
         row = self.world.reload(node)
         self.assertEqual(
-            ('it smokes', node.physical_id), (row.status_reason, row.physical_id)
+            ('it is slow', node.physical_id), (row.status_reason, row.physical_id)
         )
         self.world.stacks.start_operation(stack.uuid, 'a-project', stack_states.UNLOCK)
         self.world.wait_until_idle()
@@ -316,7 +316,7 @@ class TestLocks(ClusterPlanCase):
         self.world.wait_until_idle()
         (row,) = self.world.store.list_resources([stack.id])
         node = self.operations.nodes.adopt(
-            AdoptionRequest(row.physical_id or '', 'thing', 'n'), BY
+            AdoptionRequest(row.physical_id or '', 'sample', 'n'), BY
         )
         self.world.wait_until_idle()
         self.lock('s')
@@ -361,7 +361,7 @@ class TestLostWorkers(ClusterCase):
             world.worker(lanes=('applier',))
 
             self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
-            calls = [call for call, _ in world.outside.calls]
+            calls = [call for call, _ in world.external.calls]
             expected = 'create' if asked == 'CLUSTER_SCALE_OUT' else 'reboot'
             self.assertEqual(['create', expected], calls)
         finally:

@@ -76,15 +76,15 @@ class ClusterPromises(Base):
         store = FailingStore(world.store)
         worker = world.worker(store=store, lanes=LANES)
 
-        def is_at_rest() -> bool:
+        def is_idle() -> bool:
             return not any(source.more for source in queues_of(worker))
 
         # Wait for the initial sweep,
-        world.wait_until(lambda: 'active_plans' in store.asked and is_at_rest())
+        world.wait_until(lambda: 'active_plans' in store.asked and is_idle())
         cluster = world.cluster(1)
         # and let the query fail by which the worker verifies that no work is left.
         store.failing['has_claimable'] = exceptions.StoreUnavailable('not now')
-        world.wait_until(is_at_rest)
+        world.wait_until(is_idle)
         silent = dataclasses.replace(world.cluster_parts, messenger=Silent())
         requests = ClusterOperationBase(silent, world.clock, world)
         wish = ActionRequest(action_types.CLUSTER_SCALE_OUT, BY)
@@ -207,7 +207,7 @@ class ClusterPromises(Base):
             node.name
             for node in nodes
             if node.status == states.ACTIVE
-            and node.physical_id not in disorder.outside.things
+            and node.physical_id not in disorder.external.samples
         ]
         self.assertEqual([], gone, report)
         self.assert_events_match_states(world)
@@ -222,14 +222,14 @@ class ClusterPromises(Base):
                 changes_of_actions.setdefault(event.action_id, []).append(change)
         now = world.store.actions_by_id(list(changes_of_actions))
         for action_id, changes in changes_of_actions.items():
-            story = f'{now[action_id].name}: {changes}'
+            report = f'{now[action_id].name}: {changes}'
             for (_, after), (before, _) in itertools.pairwise(changes):
                 # The end of derived actions (WAITING to READY) has no event.
                 ready = (after, before) == ('WAITING', 'READY')
-                self.assertTrue(after == before or ready, story)
-            self.assertEqual(now[action_id].status, changes[-1][1], story)
+                self.assertTrue(after == before or ready, report)
+            self.assertEqual(now[action_id].status, changes[-1][1], report)
             final = [new for _, new in changes if new in action_states.FINAL]
-            self.assertEqual(1, len(final), story)
+            self.assertEqual(1, len(final), report)
 
     def assert_no_locks_left(
         self, world: OperatedWorld, clusters: Iterable[Cluster]

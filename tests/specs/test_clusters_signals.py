@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.cluster_worlds import ClusterWorld
-from tests.specs.cluster_case import ClusterActionCase, Noticing
+from tests.specs.cluster_case import ClusterActionCase, NotifyingStore
 from tests.specs.test_clusters import LongPause
 from tests.specs.test_clusters_sizes import Graceful
 from tests.worlds import Gate
@@ -38,7 +38,7 @@ class TestStoredNodes(ClusterActionCase):
     ) -> None:
         creates = action_type == action_types.CLUSTER_CREATE
         world = self.create_cluster_world(lease=1000, max_attempts=1)
-        way: Any = Noticing(world)
+        way: Any = NotifyingStore(world)
         gate = self.create_gate()
         cluster = world.insert_cluster(
             world.profile(), desired_capacity=2 if creates else 0
@@ -67,10 +67,10 @@ class TestStoredNodes(ClusterActionCase):
             [(f'{verb}.error', 'ERROR')] * 2, [fact[1:] for fact in transitions]
         )
         self.assertFalse(self.is_locked(world, cluster))
-        world.outside.calls.clear()
+        world.external.calls.clear()
         recovered = world.run_action(action_types.CLUSTER_RECOVER, cluster)
         self.assertEqual('SUCCEEDED', recovered.status)
-        self.assertEqual(['create', 'create'], [c for c, _ in world.outside.calls])
+        self.assertEqual(['create', 'create'], [c for c, _ in world.external.calls])
 
     def cancel(self, world: ClusterWorld, action: Action) -> None:
         world.plans.signal_action(action.uuid, action_states.CANCEL)
@@ -162,7 +162,7 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
 
     def test_a_suspended_action_of_a_lost_worker_stays_suspended(self) -> None:
         world, cluster, action, gate = self.suspend_and_lose_worker(9)
-        world.outside.gates.clear()
+        world.external.gates.clear()
         world.worker()
         (first, *_) = self.derived(world, action)
         world.wait_until(
@@ -189,13 +189,13 @@ class TestSuspendedWithoutAWorker(ClusterActionCase):
             'SUCCEEDED', world.wait_for_end(action).status, world.full_report()
         )
         self.assertEqual(['ACTIVE'] * 9, [n.status for n in world.nodes(cluster)])
-        self.assertEqual(9, len(world.outside.things))
+        self.assertEqual(9, len(world.external.samples))
         gate.open()
 
     def test_a_cancel_ends_a_suspended_action_with_its_derived_actions(self) -> None:
         world, cluster, action, gate = self.suspend_and_lose_worker(3)
         world.plans.signal_action(action.uuid, action_states.CANCEL)
-        world.outside.gates.clear()
+        world.external.gates.clear()
         world.worker()
 
         self.assertEqual(

@@ -86,7 +86,7 @@ class TestScaleOut(SizesCase):
                 'c': [('scale_out.start', 'RESIZING'), ('scale_out.end', 'ACTIVE')],
                 'n4': MADE,
             },
-            self.story(self.world, earlier),
+            self.changes_by_name(self.world, earlier),
         )
         self.assert_nodes('n1', 'n2', 'n3', 'n4')
         action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=1)
@@ -95,7 +95,7 @@ class TestScaleOut(SizesCase):
         self.assertEqual({'nodes_added': added}, action.outputs)
 
     def test_after_a_failure_the_cluster_shows_missing_nodes(self) -> None:
-        self.world.outside.fails.add(('create', 'n4'))
+        self.world.external.fails.add(('create', 'n4'))
         action = self.run_action(action_types.CLUSTER_SCALE_OUT, count=2)
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual(
@@ -179,11 +179,11 @@ class TestScaleIn(SizesCase):
                 'c': [('scale_in.start', 'RESIZING'), ('scale_in.end', 'ACTIVE')],
                 'n2': GONE,
             },
-            self.story(self.world, earlier),
+            self.changes_by_name(self.world, earlier),
         )
         self.assert_nodes('n1', 'n3')
         self.assertEqual({'nodes_removed': [sick.uuid]}, action.outputs)
-        self.assertEqual(2, len(self.world.outside.things))
+        self.assertEqual(2, len(self.world.external.samples))
         self.world.save(self.cluster, min_size=0)
         self.run_action(action_types.CLUSTER_SCALE_IN, count=7)
         self.assert_nodes()
@@ -191,7 +191,7 @@ class TestScaleIn(SizesCase):
     def test_a_node_that_cannot_be_deleted_is_named_and_kept(self) -> None:
         sick = self.world.nodes(self.cluster)[1]
         self.world.save(sick, status='ERROR')
-        self.world.outside.fails.add(('delete', 'n2'))
+        self.world.external.fails.add(('delete', 'n2'))
         action = self.run_action(action_types.CLUSTER_SCALE_IN)
         self.assertEqual(
             'Failed in deleting nodes: n2: delete of n2 does not work',
@@ -221,7 +221,7 @@ class Graceful(Chosen):
     decision: ClassVar[dict[str, Any]] = {'grace_period': 3000}
 
 
-class Lasting(Chosen):
+class CapacityKeepingPolicy(Chosen):
     """A policy that also keeps the desired capacity."""
 
     decision: ClassVar[dict[str, Any]] = {'reduce_desired_capacity': False}
@@ -241,7 +241,7 @@ class TestScaleInByPolicy(SizesCase):
             (None, -1, 'ACTIVE', None),
             (node.cluster_id, node.index, node.status, node.deleted_at),
         )
-        self.assertEqual(3, len(self.world.outside.things))
+        self.assertEqual(3, len(self.world.external.samples))
 
     def test_a_grace_period_holds_no_thread(self) -> None:
         self.world, self.cluster = self.create_cluster_with_policy(Graceful)
@@ -262,7 +262,9 @@ class TestScaleInByPolicy(SizesCase):
         self.assertEqual(3, len(world.nodes(self.cluster)))
 
     def test_a_policy_may_keep_the_desired_capacity(self) -> None:
-        self.world, self.cluster = self.create_cluster_with_policy(Lasting)
+        self.world, self.cluster = self.create_cluster_with_policy(
+            CapacityKeepingPolicy
+        )
         self.run_action(action_types.CLUSTER_SCALE_IN)
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual(('WARNING', 3), (cluster.status, cluster.desired_capacity))
@@ -288,7 +290,7 @@ class TestResize(SizesCase):
         self.assert_nodes('n1', 'n2', 'n3', 'n4', 'n5')
         self.assertEqual(
             [('resize.start', 'RESIZING'), ('resize.end', 'ACTIVE')],
-            self.story(self.world, earlier)['c'],
+            self.changes_by_name(self.world, earlier)['c'],
         )
         self.assertEqual([], resize(min_size=2, max_size=-1))
         self.assertEqual((5, 2, -1), self.sizes())
@@ -300,7 +302,7 @@ class TestResize(SizesCase):
         exact = {'adjustment_type': 'EXACT_CAPACITY', 'number': 1, 'min_size': 1}
         self.assertEqual(['NODE_DELETE'] * 7, resize(**exact))
         self.assertEqual((1, 1, 9), self.sizes())
-        self.assertEqual(1, len(self.world.outside.things))
+        self.assertEqual(1, len(self.world.external.samples))
 
 
 class TestAddNodes(SizesCase):
@@ -335,7 +337,7 @@ class TestAddNodes(SizesCase):
                 'a': joined,
                 'b': joined,
             },
-            self.story(self.world, earlier),
+            self.changes_by_name(self.world, earlier),
         )
         cluster = self.reload(self.world, self.cluster)
         self.assertEqual((5, 6), (cluster.desired_capacity, cluster.next_index))
@@ -382,9 +384,9 @@ class TestDelNodes(SizesCase):
                 why, self.refusal(action_types.CLUSTER_DEL_NODES, candidates=uuids)
             )
         # Nodes that have left the cluster are not changed.
-        (stranger,) = self.orphans('a')
+        (foreign,) = self.orphans('a')
         action = self.run_action(
-            action_types.CLUSTER_DEL_NODES, candidates=[stranger.uuid]
+            action_types.CLUSTER_DEL_NODES, candidates=[foreign.uuid]
         )
         self.assertEqual(('SUCCEEDED', []), (action.status, self.derived_types(action)))
         action = self.run_action(
@@ -405,7 +407,7 @@ class TestDelNodes(SizesCase):
             destroy_after_deletion=True,
         )
         self.assert_nodes('n2')
-        self.assertEqual(3, len(self.world.outside.things))
+        self.assertEqual(3, len(self.world.external.samples))
 
     def test_a_request_overrides_the_general_decision_of_a_policy(self) -> None:
         for destroys in (True, False):

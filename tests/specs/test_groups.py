@@ -28,8 +28,8 @@ HANDLERS: dict[str, type] = {
 }
 
 
-def thing(value: str = 'old') -> dict[str, Any]:
-    return {'type': 'Thing', 'properties': {'value': value}}
+def sample(value: str = 'old') -> dict[str, Any]:
+    return {'type': 'Sample', 'properties': {'value': value}}
 
 
 def scaling(adjustment: int = 1, **more: Any) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class GroupCase(StackWorldCase):
     def values(self, stack: Stack) -> dict[str, str]:
         """Return the physical value of each member."""
         return {
-            name: self.world.outside.things[physical_id or '']['value']
+            name: self.world.external.samples[physical_id or '']['value']
             for name, physical_id in self.ids(stack).items()
         }
 
@@ -109,7 +109,7 @@ class TestResourceGroup(GroupCase):
     """OS::Heat::ResourceGroup."""
 
     def group(self, count: int, value: str = 'old', **more: Any) -> dict[str, Any]:
-        return res('RG', count=count, resource_def=thing(f'{value} %index%'), **more)
+        return res('RG', count=count, resource_def=sample(f'{value} %index%'), **more)
 
     def test_members_are_created_and_can_be_referenced_in_the_stack(self) -> None:
         stack = self.make(
@@ -127,7 +127,7 @@ class TestResourceGroup(GroupCase):
         ]
         self.assertEqual(['old 1', 'old 0', 'old 0,old 1'], found)
         self.world.act(stack, states.DELETE)
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual({}, self.world.external.samples)
 
     def test_a_marked_member_is_replaced_and_the_highest_number_removed(self) -> None:
         stack = self.make(g=self.group(4))
@@ -156,8 +156,8 @@ class TestResourceGroup(GroupCase):
         self.change(stack, g=self.group(3, 'new', _update_policy=policy))
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
         self.assert_replaced(stack, before, '0')
-        self.assertEqual(['2', '1'], self.world.outside.of('update'))
-        made = self.world.outside.of('create')
+        self.assertEqual(['2', '1'], self.world.external.of('update'))
+        made = self.world.external.of('create')
         self.assertEqual(('0', 4), (made[-1], len(made)))
 
     def test_additional_members_are_created_during_an_update_and_deleted(self) -> None:
@@ -167,29 +167,29 @@ class TestResourceGroup(GroupCase):
         self.change(stack, g=self.group(2, 'new', _update_policy=policy))
         self.assertEqual(before, self.ids(stack))
         self.assertEqual({'0': 'new 0', '1': 'new 1'}, self.values(stack))
-        self.assertEqual(['2'], self.world.outside.of('delete'))
+        self.assertEqual(['2'], self.world.external.of('delete'))
 
     def test_a_failed_rolling_update_is_rolled_back_or_continued(self) -> None:
         policy = {'rolling_update': {}}
         stack = self.make(g=self.group(3, _update_policy=policy))
-        self.world.outside.fails.add(('update', '1'))
+        self.world.external.fails.add(('update', '1'))
         more = self.group(4, 'new', _update_policy=policy)
         self.world.change(stack, {'g': more}, disable_rollback=False)
         self.assertEqual('ROLLBACK_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual({'0': 'old 0', '1': 'old 1', '2': 'old 2'}, self.values(stack))
-        self.assertEqual(3, len(self.world.outside.things))
+        self.assertEqual(3, len(self.world.external.samples))
 
         new = self.group(3, 'new', _update_policy=policy)
         self.world.change(stack, {'g': new}, disable_rollback=True)
         self.assertEqual('UPDATE_FAILED', self.world.reload(stack).state.name)
         self.assertEqual('old 0', self.values(stack)['0'])
-        self.world.outside.fails.clear()
-        self.world.outside.calls.clear()
+        self.world.external.fails.clear()
+        self.world.external.calls.clear()
         self.change(stack, g=new)
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
         self.assertEqual(
             [('create', '1'), ('delete', '1'), ('update', '0')],
-            self.world.outside.calls,
+            self.world.external.calls,
         )
 
     def test_a_rolling_update_continues_after_the_loss_of_its_worker(self) -> None:
@@ -201,14 +201,14 @@ class TestResourceGroup(GroupCase):
         self.world.start_update(stack, {'g': new})
         gate.wait_until_entered()
         (worker,) = self.world.workers
-        del self.world.outside.gates['update', '1']
+        del self.world.external.gates['update', '1']
         self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
         self.world.wait_until_settled(stack)
         self.assertEqual('UPDATE_COMPLETE', self.world.reload(stack).state.name)
         self.assertEqual(before, self.ids(stack))
         self.assertEqual({'0': 'new 0', '1': 'new 1', '2': 'new 2'}, self.values(stack))
-        self.assertEqual(['2', '1', '1', '0'], self.world.outside.of('update'))
+        self.assertEqual(['2', '1', '1', '0'], self.world.external.of('update'))
 
     def test_a_group_is_created_in_batches_on_request(self) -> None:
         policy = {'batch_create': {'max_batch_size': 2}}
@@ -218,15 +218,15 @@ class TestResourceGroup(GroupCase):
         self.assertEqual('UPDATE_COMPLETE', inner.state.name)
 
     def test_an_update_after_a_failure_creates_only_the_failed_member(self) -> None:
-        self.world.outside.fails.add(('create', '1'))
+        self.world.external.fails.add(('create', '1'))
         stack = self.world.make({'g': self.group(3)})
         self.assertEqual('CREATE_FAILED', stack.state.name)
         before = self.ids(stack)
-        self.world.outside.fails.clear()
-        self.world.outside.calls.clear()
+        self.world.external.fails.clear()
+        self.world.external.calls.clear()
         self.change(stack)
         # The replacement also deletes what the failed creation may have left.
-        self.assertEqual([('create', '1'), ('delete', '1')], self.world.outside.calls)
+        self.assertEqual([('create', '1'), ('delete', '1')], self.world.external.calls)
         self.assert_replaced(stack, before, '1')
 
 
@@ -234,7 +234,7 @@ class TestInstanceGroup(GroupCase):
     """OS::Heat::InstanceGroup: FAILED members go first, or keep their names."""
 
     def group(self, size: int, value: str = 'old', **more: Any) -> dict[str, Any]:
-        return res('IG', size=size, resource=thing(value), **more)
+        return res('IG', size=size, resource=sample(value), **more)
 
     def test_an_update_replaces_and_a_reduction_removes_the_marked_member(self) -> None:
         stack = self.make(g=self.group(4))
@@ -253,13 +253,13 @@ class TestInstanceGroup(GroupCase):
         before = self.ids(stack)
         marked = max(before)
         self.mark(stack, marked)
-        self.world.outside.calls.clear()
+        self.world.external.calls.clear()
         self.change(stack, g=self.group(3, 'new', _update_policy=policy))
         self.assertEqual(before.keys(), self.ids(stack).keys())
-        calls = self.world.outside.calls
+        calls = self.world.external.calls
         self.assertEqual([('create', marked), ('delete', marked)], calls[:2])
         self.assertEqual(
-            sorted(before.keys() - {marked}), sorted(self.world.outside.of('update'))
+            sorted(before.keys() - {marked}), sorted(self.world.external.of('update'))
         )
 
 
@@ -267,7 +267,7 @@ class TestAutoScaling(GroupCase):
     """OS::Heat::AutoScalingGroup and OS::Heat::ScalingPolicy."""
 
     def group(self, **more: Any) -> dict[str, Any]:
-        return res('ASG', min_size=1, max_size=4, resource=thing(), **more)
+        return res('ASG', min_size=1, max_size=4, resource=sample(), **more)
 
     def test_a_signal_to_the_policy_scales_the_group(self) -> None:
         stack = self.make(g=self.group(), up=scaling(2), down=scaling(-1))
@@ -342,13 +342,13 @@ class TestAutoScaling(GroupCase):
     def test_a_rollback_keeps_the_previous_members(self) -> None:
         stack = self.make(g=self.group(desired_capacity=2))
         before = self.ids(stack)
-        broken = {**thing(), 'properties': {'value': 'old', 'fixed': 'broken'}}
-        self.world.outside.fails |= {('create', name) for name in before}
+        broken = {**sample(), 'properties': {'value': 'old', 'fixed': 'broken'}}
+        self.world.external.fails |= {('create', name) for name in before}
         more = res('ASG', min_size=1, max_size=4, desired_capacity=4, resource=broken)
         self.world.change(stack, {'g': more}, disable_rollback=False)
         self.assertEqual('ROLLBACK_COMPLETE', self.world.reload(stack).state.name)
         after = self.ids(stack)
-        self.assertEqual((2, 2), (len(after), len(self.world.outside.things)))
+        self.assertEqual((2, 2), (len(after), len(self.world.external.samples)))
         (kept,) = before.keys() & after.keys()
         self.assertEqual(before[kept], after[kept])
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tests.specs.test_groups import GroupCase, scaling, thing
+from tests.specs.test_groups import GroupCase, sample, scaling
 from tests.stack_worlds import TENANT, res
 from watcherlite.domain.stacks import Stack, StackRequest
 
@@ -17,26 +17,28 @@ class AdoptedCase(GroupCase):
 
     def adopt(self, left: Mapping[str, Any], template: Any = None) -> Stack:
         """Adopt a stack; return its state at the end."""
-        self.world.outside.calls.clear()
+        self.world.external.calls.clear()
         new = StackRequest('adopted', template, adopt=left)
         return self.world.wait_until_settled(self.world.stacks.create(new, TENANT))
 
-    def check_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
+    def assert_members_kept(self, stack: Stack, before: Mapping[str, Any]) -> None:
         """Check that the members are the same, and that an update keeps them."""
         self.assertEqual('ADOPT_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual(before, self.ids(stack))
         self.change(stack)
         self.assertEqual(before, self.ids(stack))
-        calls = [self.world.outside.of(do) for do in ('create', 'update', 'delete')]
+        calls = [self.world.external.of(do) for do in ('create', 'update', 'delete')]
         self.assertEqual([[], [], []], calls)
-        self.assertEqual(set(before.values()), self.world.outside.things.keys())
+        self.assertEqual(set(before.values()), self.world.external.samples.keys())
 
 
 class TestScaledGroups(AdoptedCase):
     """OS::Heat::AutoScalingGroup and OS::Heat::InstanceGroup."""
 
     def group(self, **more: Any) -> dict[str, Any]:
-        return res('ASG', **{'min_size': 1, 'max_size': 4, 'resource': thing(), **more})
+        return res(
+            'ASG', **{'min_size': 1, 'max_size': 4, 'resource': sample(), **more}
+        )
 
     def test_a_group_keeps_its_scaled_size_and_its_cooldown(self) -> None:
         stack = self.make(
@@ -48,7 +50,7 @@ class TestScaledGroups(AdoptedCase):
         stack = self.adopt(self.abandon(stack))
 
         self.assertEqual(3, len(before))
-        self.check_kept(stack, before)
+        self.assert_members_kept(stack, before)
         self.assertEqual(data, self.world.resource(stack, 'g').data)
         self.assertEqual(3, self.attributes(stack)['current_size'])
         self.signal(stack)
@@ -68,10 +70,10 @@ class TestScaledGroups(AdoptedCase):
         self.change(stack)
         (kept,) = self.ids(stack).items()
         self.assertIn(kept, before.items())
-        self.assertEqual({kept[1]}, self.world.outside.things.keys())
+        self.assertEqual({kept[1]}, self.world.external.samples.keys())
 
     def test_members_can_have_any_names(self) -> None:
-        stack = self.make(g=res('IG', size=2, resource=thing()))
+        stack = self.make(g=res('IG', size=2, resource=sample()))
         left = self.abandon(stack)
         group = left['resources']['g']
         for part in (group['resources'], group['template']['resources']):
@@ -82,12 +84,12 @@ class TestScaledGroups(AdoptedCase):
         stack = self.adopt(left)
 
         self.assertEqual({'old.one', 'web-2'}, before.keys())
-        self.check_kept(stack, before)
+        self.assert_members_kept(stack, before)
 
     def test_a_changed_definition_applies_from_the_next_update(self) -> None:
-        stack = self.make(g=res('IG', size=2, resource=thing()))
+        stack = self.make(g=res('IG', size=2, resource=sample()))
         before, left = self.ids(stack), self.abandon(stack)
-        left['template']['resources']['g']['properties']['resource'] = thing('new')
+        left['template']['resources']['g']['properties']['resource'] = sample('new')
 
         stack = self.adopt(left)
 
@@ -98,17 +100,17 @@ class TestScaledGroups(AdoptedCase):
         self.assertEqual(['new'] * 2, list(self.values(stack).values()))
 
     def test_a_member_without_a_definition_gets_that_of_the_group(self) -> None:
-        stack = self.make(g=res('IG', size=2, resource=thing()))
+        stack = self.make(g=res('IG', size=2, resource=sample()))
         before, left = self.ids(stack), self.abandon(stack)
         del left['resources']['g']['template']
 
-        self.check_kept(self.adopt(left), before)
+        self.assert_members_kept(self.adopt(left), before)
 
     def test_an_unknown_member_is_reported_and_created_later(self) -> None:
         for group, text in (
-            (res('IG', size=3, resource=thing()), ': resource_id is missing'),
+            (res('IG', size=3, resource=sample()), ': resource_id is missing'),
             (
-                res('RG', count=3, resource_def=thing('old %index%')),
+                res('RG', count=3, resource_def=sample('old %index%')),
                 'resources.1: 1: resource_id is missing',
             ),
         ):
@@ -123,7 +125,7 @@ class TestScaledGroups(AdoptedCase):
             self.assertIn(text, stack.status_reason)
             self.change(stack)
             names = sorted(self.ids(stack))
-            (made,) = self.world.outside.of('create')
+            (made,) = self.world.external.of('create')
             self.assertEqual(3, len(names))
             self.world.act(stack, 'DELETE')
         self.assertEqual((['0', '1', '2'], '1'), (names, made))
@@ -133,7 +135,7 @@ class TestUnhealthyMembers(AdoptedCase):
     """Unhealthy resources of an abandoned stack are unhealthy after the adoption."""
 
     def group(self, **more: Any) -> dict[str, Any]:
-        return res('IG', **{'size': 3, 'resource': thing(), **more})
+        return res('IG', **{'size': 3, 'resource': sample(), **more})
 
     def test_the_next_update_replaces_a_marked_member_in_any_case(self) -> None:
         stack = self.make(g=self.group())
@@ -176,10 +178,10 @@ class TestUnhealthyMembers(AdoptedCase):
         stack = self.make(g=self.group())
         before = self.ids(stack)
         broken = min(before)
-        self.world.outside.fails.add(('update', broken))
-        after = self.world.change(stack, {'g': self.group(resource=thing('new'))})
+        self.world.external.fails.add(('update', broken))
+        after = self.world.change(stack, {'g': self.group(resource=sample('new'))})
         self.assertEqual('UPDATE_FAILED', after.state.name)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
 
         stack = self.adopt(self.abandon(stack))
 
@@ -209,7 +211,7 @@ class TestNumberedGroup(AdoptedCase):
     def group(
         self, count: int, value: str = 'old %index%', **more: Any
     ) -> dict[str, Any]:
-        return res('RG', count=count, resource_def=thing(value), **more)
+        return res('RG', count=count, resource_def=sample(value), **more)
 
     def create_group_with_gap(self) -> Stack:
         """Return a stack with the members 0 and 2."""
@@ -228,7 +230,7 @@ class TestNumberedGroup(AdoptedCase):
 
             stack = self.adopt(left)
 
-            self.check_kept(stack, before)
+            self.assert_members_kept(stack, before)
             self.assertEqual(['1'], self.attributes(stack)['removed_rsrc_list'])
             self.change(stack, g=self.group(3))
             self.assertEqual(['0', '2', '3'], sorted(self.ids(stack)))
@@ -242,7 +244,7 @@ class TestNumberedGroup(AdoptedCase):
             part['web'] = part.pop('1')
         before = {n: one['resource_id'] for n, one in group['resources'].items()}
 
-        self.check_kept(stack := self.adopt(left), before)
+        self.assert_members_kept(stack := self.adopt(left), before)
 
         self.change(stack, g=self.group(1, 'old'))
         self.assertEqual({'web': before['web']}, self.ids(stack))

@@ -14,7 +14,7 @@ from watcherlite.states import stack as states
 FOREVER = 10**9
 
 
-class Bell(ResourceHandler):
+class DeferredSignalHandler(ResourceHandler):
     """A handler whose signals stay in progress until they are cancelled."""
 
     idempotent = True
@@ -56,10 +56,10 @@ class TestWhileAGroupScales(GroupCase):
         self.stack = self.make(g=self.group(FOREVER), up=scaling(2))
         self.send_signal()
         self.inner = self.world.nested(self.stack, 'g')
-        self.world.wait_until(lambda: len(self.world.outside.of('create')) == 2)
+        self.world.wait_until(lambda: len(self.world.external.of('create')) == 2)
 
     def group(self, wait: int) -> dict[str, Any]:
-        member = {'type': 'Thing', 'properties': {'value': 'new', 'wait': wait}}
+        member = {'type': 'Sample', 'properties': {'value': 'new', 'wait': wait}}
         return res('ASG', min_size=0, max_size=4, resource=member)
 
     def send_signal(self) -> None:
@@ -76,8 +76,8 @@ class TestWhileAGroupScales(GroupCase):
         stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertIsNotNone(self.world.reload(self.inner).deleted_at)
-        self.assertEqual({}, self.world.outside.things)
-        self.assertEqual(2, len(self.world.outside.of('create')))
+        self.assertEqual({}, self.world.external.samples)
+        self.assertEqual(2, len(self.world.external.of('create')))
         self.assertEqual(
             [
                 *('CREATE_IN_PROGRESS', 'CREATE_COMPLETE', *['SIGNAL_FAILED'] * 3),
@@ -125,7 +125,7 @@ class TestWhileAGroupScales(GroupCase):
         self.assertEqual('UPDATE_COMPLETE', stack.state.name, stack.status_reason)
         # The update creates as many members as the signal would have.
         self.assertEqual(['new'] * 2, list(self.values(self.stack).values()))
-        self.assertEqual(2, len(self.world.outside.things))
+        self.assertEqual(2, len(self.world.external.samples))
 
     def test_a_nested_stack_that_is_being_locked_is_not_deleted(self) -> None:
         stacks = self.world.stacks
@@ -145,19 +145,23 @@ class TestWhileAGroupScales(GroupCase):
 class TestWhileASignalIsHandled(GroupCase):
     def setUp(self) -> None:
         super().setUp()
-        self.world = self.create_stack_world({**HANDLERS, 'Bell': Bell})
-        Bell.received.clear()
+        self.world = self.create_stack_world(
+            {**HANDLERS, 'DeferredSignalHandler': DeferredSignalHandler}
+        )
+        DeferredSignalHandler.received.clear()
 
     def test_a_delete_ends_a_signal(self) -> None:
-        stack: Stack = self.make(bell=res('Bell'))
+        stack: Stack = self.make(bell=res('DeferredSignalHandler'))
         self.world.stacks.signal(stack.uuid, TENANT, 'bell', {})
-        self.world.wait_until(lambda: 'signal ringing' in Bell.received)
+        self.world.wait_until(
+            lambda: 'signal ringing' in DeferredSignalHandler.received
+        )
 
         self.world.stacks.delete(stack.uuid, TENANT)
 
         stack = self.world.wait_until_settled(stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
-        self.assertEqual('signal over', Bell.received[-1])
+        self.assertEqual('signal over', DeferredSignalHandler.received[-1])
 
 
 class TestWhileAGroupPauses(GroupCase):
@@ -189,8 +193,8 @@ class TestWhileAGroupPauses(GroupCase):
         stack = self.world.act(self.create_paused_stack(), states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
         self.assertEqual([action_states.CANCELLED], self.pause_statuses())
-        self.assertEqual(3, len(self.world.outside.of('create')))
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual(3, len(self.world.external.of('create')))
+        self.assertEqual({}, self.world.external.samples)
 
     def test_an_update_does_not_wait_for_further_steps(self) -> None:
         stack = self.create_paused_stack()
@@ -208,4 +212,4 @@ class TestWhileAGroupPauses(GroupCase):
         self.assertEqual('CHECK_IN_PROGRESS', after.state.name)
         self.assertEqual([action_states.RUNNING], self.pause_statuses())
         self.world.act(stack, states.DELETE)
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual({}, self.world.external.samples)

@@ -75,16 +75,16 @@ class LockCase(StackWorldCase):
 
     def fail_lock(self, *names: str) -> None:
         """Let a lock fail on some resources, by default on one."""
-        self.world.outside.fails |= {('lock', name) for name in names or 'a'}
+        self.world.external.fails |= {('lock', name) for name in names or 'a'}
         self.world.act(self.stack, states.LOCK)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
 
     def fail_unlock(self) -> None:
         """Let an unlock fail on one resource."""
         self.world.act(self.stack, states.LOCK)
-        self.world.outside.fails.add(('unlock', 'a'))
+        self.world.external.fails.add(('unlock', 'a'))
         self.world.act(self.stack, states.UNLOCK)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
 
 
 class TestWhileALockRuns(LockCase):
@@ -115,7 +115,7 @@ class TestLockComplete(LockCase):
             dict.fromkeys('abng', 'LOCK_COMPLETE'), self.world.states(self.stack)
         )
         # Every handler was called, dependents first.
-        locked = self.world.outside.of('lock')
+        locked = self.world.external.of('lock')
         self.assertEqual({'a', 'b', 'm0'}, set(locked))
         self.assertLess(locked.index('b'), locked.index('a'))
         protected = {n: self.world.resource(self.stack, n).protected for n in 'an'}
@@ -145,22 +145,22 @@ class TestLockFailed(LockCase):
             self.world.states(self.stack),
         )
         self.assert_allowed('lock', 'unlock', 'delete')
-        del self.world.outside.calls[:]
+        del self.world.external.calls[:]
         stack = self.world.act(self.stack, states.LOCK, states.ALL)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
         # Only the resources that are not locked yet are locked.
-        self.assertNotIn('b', self.world.outside.of('lock'))
-        self.assertIn('a', self.world.outside.of('lock'))
-        self.assertEqual(3, len(self.world.outside.locked))
+        self.assertNotIn('b', self.world.external.of('lock'))
+        self.assertIn('a', self.world.external.of('lock'))
+        self.assertEqual(3, len(self.world.external.locked))
         self.world.act(self.stack, states.UNLOCK)
         for operation in (states.UNLOCK, states.DELETE):
             self.fail_lock()
             self.assertEqual('LOCK_FAILED', self.world.reload(self.stack).state.name)
-            self.assertNotEqual(set(), self.world.outside.locked)
+            self.assertNotEqual(set(), self.world.external.locked)
             stack = self.world.act(self.stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
-            self.assertEqual(set(), self.world.outside.locked)
-        self.assertEqual({}, self.world.outside.things)
+            self.assertEqual(set(), self.world.external.locked)
+        self.assertEqual({}, self.world.external.samples)
 
 
 class TestUnlockComplete(LockCase):
@@ -172,7 +172,7 @@ class TestUnlockComplete(LockCase):
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
         self.assertIn('not locked', self.refusal_of('unlock', self.stack))
         # An unlock follows the dependencies in the opposite order of a lock.
-        unlocked = self.world.outside.of('unlock')
+        unlocked = self.world.external.of('unlock')
         self.assertLess(unlocked.index('a'), unlocked.index('b'))
         for operation in ('CHECK', 'SUSPEND', 'RESUME', 'LOCK'):
             stack = self.world.act(self.stack, operation)
@@ -181,7 +181,7 @@ class TestUnlockComplete(LockCase):
         stack = self.world.change(self.stack, {'a': res(value='new')})
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.world.act(self.stack, states.DELETE)
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual({}, self.world.external.samples)
 
 
 class TestUnlockFailed(LockCase):
@@ -193,11 +193,11 @@ class TestUnlockFailed(LockCase):
             self.assertEqual('UNLOCK_FAILED', self.world.reload(self.stack).state.name)
             self.assert_allowed('unlock', 'delete')
             self.assertIn('unlock it first', self.refusal_of('lock', self.stack))
-            self.assertNotEqual(set(), self.world.outside.locked)
+            self.assertNotEqual(set(), self.world.external.locked)
             stack = self.world.act(self.stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
-            self.assertEqual(set(), self.world.outside.locked)
-        self.assertEqual({}, self.world.outside.things)
+            self.assertEqual(set(), self.world.external.locked)
+        self.assertEqual({}, self.world.external.samples)
 
 
 class TestOtherStates(LockCase):
@@ -218,9 +218,9 @@ class TestOtherStates(LockCase):
             self.world.wait_until_settled(stack)
 
     def test_a_failed_stack_can_be_locked_and_keeps_its_state(self) -> None:
-        self.world.outside.fails.add(('update', 'a'))
+        self.world.external.fails.add(('update', 'a'))
         self.world.change(self.stack, {'a': res(value='x'), 'b': res()})
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         stack = self.world.act(self.stack, states.LOCK)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
         stack = self.world.act(self.stack, states.UNLOCK)
@@ -265,21 +265,21 @@ class TestLevels(LockCase):
     def test_the_level_stacks_locks_nested_stacks_and_no_resources(self) -> None:
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
         self.assertEqual(states.STACKS, stack.lock_level)
-        self.assertEqual([], self.world.outside.of('lock'))
+        self.assertEqual([], self.world.external.of('lock'))
         self.assertEqual('LOCK_COMPLETE', self.world.reload(self.inner).state.name)
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         self.assert_allowed('lock', 'unlock')
         # An unlock only unlocks locked resources.
         self.world.act(self.stack, states.UNLOCK)
-        self.assertEqual([], self.world.outside.of('unlock'))
+        self.assertEqual([], self.world.external.of('unlock'))
         self.assertEqual('CREATE_COMPLETE', self.world.states(self.stack)['a'])
         # The level can be changed without an interval in which the stack is unlocked.
         facts = len(self.world.transitions(self.stack))
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.world.act(self.stack, states.LOCK, states.ALL)
-        self.assertEqual(3, len(self.world.outside.locked))
+        self.assertEqual(3, len(self.world.external.locked))
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
-        self.assertEqual(set(), self.world.outside.locked)
+        self.assertEqual(set(), self.world.external.locked)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
         self.assertNotIn(
             ('s', 'UNLOCK_IN_PROGRESS'), self.world.transitions(self.stack)[facts:]
@@ -319,9 +319,9 @@ class TestNestedStacks(LockCase):
 
     def test_a_failed_lock_of_a_nested_stack_keeps_the_lock_of_its_parent(self) -> None:
         self.world.act(self.stack, states.LOCK, states.STACKS)
-        self.world.outside.fails.add(('lock', 'm0'))
+        self.world.external.fails.add(('lock', 'm0'))
         self.world.act(self.inner, states.LOCK, states.ALL)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         found = [self.world.reload(s).state.name for s in (self.stack, self.inner)]
         self.assertEqual(['LOCK_COMPLETE', 'LOCK_FAILED'], found)
         self.assert_nested_unchanged()
@@ -362,7 +362,7 @@ class TestSignals(LockCase):
         self.world.act(self.stack, states.LOCK, states.STACKS)
         self.signal(self.stack, 'g', count=3)
         self.signal(self.stack, 'a', value='signalled')
-        self.assertEqual([], self.world.outside.of('signal'))
+        self.assertEqual([], self.world.external.of('signal'))
         self.assertEqual(
             [('g', 'SIGNAL_COMPLETE'), ('a', 'SIGNAL_COMPLETE')],
             self.world.transitions(self.stack)[-2:],
@@ -392,7 +392,7 @@ class TestLostWorker(LockCase):
         self.world.stacks.start_operation(self.stack.uuid, TENANT, states.LOCK)
         gate.wait_until_entered()
         (worker,) = self.world.workers
-        del self.world.outside.gates['lock', 'a']
+        del self.world.external.gates['lock', 'a']
         self.world.worker(sweep_interval=0.2)
         self.world.kill(worker)
         self.world.wait_until_settled(self.stack)

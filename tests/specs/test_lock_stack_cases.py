@@ -81,16 +81,16 @@ class TestLockAgain(LockCase):
 
     def test_a_failed_change_of_level_keeps_the_new_level_and_the_lock(self) -> None:
         self.world.act(self.stack, states.LOCK)
-        self.world.outside.fails.add(('unlock', 'a'))
+        self.world.external.fails.add(('unlock', 'a'))
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
         self.assertEqual(
             ('LOCK_FAILED', states.STACKS), (stack.state.name, stack.lock_level)
         )
         self.assert_allowed('lock', 'unlock', 'delete')
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         stack = self.world.act(self.stack, states.LOCK, states.STACKS)
         self.assertEqual('LOCK_COMPLETE', stack.state.name)
-        self.assertEqual(set(), self.world.outside.locked)
+        self.assertEqual(set(), self.world.external.locked)
 
 
 class TestSignalsUnderLock(LockCase):
@@ -120,7 +120,7 @@ class TestSignalsUnderLock(LockCase):
             if operation == 'unlock':
                 self.world.act(self.stack, states.LOCK)
             gate = self.create_gate_at(self.world, operation, 'a')
-            self.world.outside.fails.add((operation, 'a'))
+            self.world.external.fails.add((operation, 'a'))
             OPERATIONS[operation](self.world, self.stack)
             gate.wait_until_entered()
             self.assert_ignored()
@@ -128,15 +128,15 @@ class TestSignalsUnderLock(LockCase):
             stack = self.world.wait_until_settled(self.stack)
             self.assertEqual(f'{operation.upper()}_FAILED', stack.state.name)
             self.assert_ignored()
-            self.world.outside.fails.clear()
-            del self.world.outside.gates[operation, 'a']
+            self.world.external.fails.clear()
+            del self.world.external.gates[operation, 'a']
             self.world.act(self.stack, states.UNLOCK)
 
     def assert_ignored(self) -> None:
         """Check that a signal is accepted and ignored, and that an event records it."""
         before = len(self.world.store.list_events(limit=10_000))
         self.world.stacks.signal(self.stack.uuid, TENANT, 'a', {'value': 'signalled'})
-        self.assertEqual([], self.world.outside.of('signal'))
+        self.assertEqual([], self.world.external.of('signal'))
         # The lock in progress stores events at the same time.
         (stored,) = [
             stored
@@ -160,33 +160,33 @@ class TestRetainedResources(StackWorldCase):
             }
         )
         self.inner = self.world.nested(self.stack, 'g')
-        self.world.outside.fails.add(('lock', 'broken'))
+        self.world.external.fails.add(('lock', 'broken'))
         self.world.act(self.stack, states.LOCK)
 
     def test_a_retained_resource_is_unlocked_before_it_is_released(self) -> None:
-        self.assertNotEqual(set(), self.world.outside.locked)
+        self.assertNotEqual(set(), self.world.external.locked)
 
         self.world.act(self.stack, states.DELETE)
 
         inner = self.world.reload(self.inner)
-        self.assertEqual((set(), 2), (self.world.outside.locked, self.count_things()))
+        self.assertEqual((set(), 2), (self.world.external.locked, self.count_objects()))
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
 
     def test_a_group_that_stayed_locked_can_be_unlocked_separately(self) -> None:
-        self.world.outside.fails.add(('unlock', 'm0'))
+        self.world.external.fails.add(('unlock', 'm0'))
         self.world.act(self.stack, states.DELETE)
         inner = self.world.reload(self.inner)
         self.assertEqual(('UNLOCK_FAILED', 'all'), (inner.state.name, inner.level))
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
 
         inner = self.world.act(inner, states.UNLOCK)
 
         self.assertEqual((None, 'UNLOCK_COMPLETE'), (inner.level, inner.state.name))
         self.world.act(inner, states.DELETE)
-        self.assertEqual(1, self.count_things())
+        self.assertEqual(1, self.count_objects())
 
-    def count_things(self) -> int:
-        return len(self.world.outside.things)
+    def count_objects(self) -> int:
+        return len(self.world.external.samples)
 
 
 class TestRepresentation(StackWorldCase):
@@ -212,14 +212,14 @@ class TestLockedResources(LockCase):
 
     def test_resources_that_were_never_created_are_skipped(self) -> None:
         world = self.world
-        world.outside.fails.add(('create', 'bad'))
+        world.external.fails.add(('create', 'bad'))
         stack = world.make(
             {'ok': res(), 'bad': res(), 'late': res(_depends_on='bad')}, name='other'
         )
-        world.outside.fails.clear()
-        del world.outside.calls[:]
+        world.external.fails.clear()
+        del world.external.calls[:]
         self.assertEqual('LOCK_COMPLETE', world.act(stack, states.LOCK).state.name)
-        self.assertEqual(['ok'], world.outside.of('lock'))
+        self.assertEqual(['ok'], world.external.of('lock'))
         self.assertEqual(
             {'ok': 'LOCK_COMPLETE', 'bad': 'CREATE_FAILED', 'late': 'INIT_COMPLETE'},
             world.states(stack),
@@ -342,7 +342,7 @@ class TestTimeout(StackWorldCase):
         self.assertEqual('LOCK_COMPLETE', world.states(stack)['y'])
         stack = world.act(stack, states.UNLOCK)
         self.assertEqual('UNLOCK_COMPLETE', stack.state.name)
-        self.assertEqual(set(), world.outside.locked)
+        self.assertEqual(set(), world.external.locked)
 
 
 class TestFinalStates(LockCase):
@@ -351,14 +351,14 @@ class TestFinalStates(LockCase):
     def test_rolled_back_and_undeletable_stacks_can_be_locked_and_deleted_ones_not(
         self,
     ) -> None:
-        self.world.outside.fails.add(('update', 'a'))
+        self.world.external.fails.add(('update', 'a'))
         changed = {'a': res(value='x'), 'b': res()}
         before = self.world.change(self.stack, changed, disable_rollback=False)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         self.assert_lock_and_unlock(before.state.name)
-        self.world.outside.fails.add(('delete', 'a'))
+        self.world.external.fails.add(('delete', 'a'))
         before = self.world.act(self.stack, states.DELETE)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         self.assertEqual('DELETE_FAILED', before.state.name)
         self.assert_lock_and_unlock('DELETE_FAILED')
         stack = self.world.act(self.stack, states.DELETE)
@@ -381,10 +381,10 @@ class TestTwoLocks(StackWorldCase):
 
     def setUp(self) -> None:
         super().setUp()
-        inner = 'heat_template_version: 2018-08-31\nresources: {x: {type: Thing}}\n'
+        inner = 'heat_template_version: 2018-08-31\nresources: {x: {type: Sample}}\n'
         middle = (
             'heat_template_version: 2018-08-31\n'
-            'resources: {y: {type: Thing}, inner: {type: inner.yaml}}\n'
+            'resources: {y: {type: Sample}, inner: {type: inner.yaml}}\n'
         )
         self.world = self.create_stack_world()
         self.outer = self.world.make(
@@ -405,7 +405,8 @@ class TestTwoLocks(StackWorldCase):
             name
             for stack in (self.outer, self.middle, self.inner)
             for name in self.world.states(stack)
-            if self.world.resource(stack, name).physical_id in self.world.outside.locked
+            if self.world.resource(stack, name).physical_id
+            in self.world.external.locked
         }
 
     def test_a_weaker_lock_of_a_parent_does_not_reduce_a_stronger_lock(self) -> None:

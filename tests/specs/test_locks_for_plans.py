@@ -30,13 +30,13 @@ class TestLocks(PlanWorldCase):
             ][2:],
         )
         # A failed lock is repeated.
-        self.world.outside.fails.add(('lock', 'a'))
+        self.world.external.fails.add(('lock', 'a'))
         self.world.act(self.stack, 'LOCK')
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         self.assertEqual('LOCK_FAILED', self.world.reload(self.stack).state.name)
         self.run_plan(self.world.do('stack_lock', self.stack))
         self.assertEqual('LOCK_COMPLETE', self.world.reload(self.stack).state.name)
-        self.assertEqual(2, len(self.world.outside.locked))
+        self.assertEqual(2, len(self.world.external.locked))
 
     def test_an_action_on_a_locked_stack_is_skipped_and_names_the_lock(self) -> None:
         self.world.act(self.stack, 'LOCK', 'stacks')
@@ -71,7 +71,7 @@ class TestLocks(PlanWorldCase):
         self.run_plan(self.world.do('stack_lock', self.stack))
 
         self.assertEqual('all', self.world.reload(self.stack).lock_level)
-        self.assertEqual(2, len(self.world.outside.locked))
+        self.assertEqual(2, len(self.world.external.locked))
 
     def test_the_lock_of_a_parent_or_nested_stack_is_named(self) -> None:
         stack = self.world.make({'g': res('Group', count=1)}, name='outer')

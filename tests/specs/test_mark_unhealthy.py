@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.factories import make_action
-from tests.stack_worlds import TENANT, Nothing, StackWorldCase, res, thing
+from tests.stack_worlds import TENANT, Nothing, StackWorldCase, res, sample
 from watcherlite import exceptions
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.resource_results import Ready
@@ -44,7 +44,7 @@ class TestHealthMark(MarkCase):
         row = self.world.mark(self.stack, 'web')
         self.assertEqual(resource_transitions.DEFAULT_REASON, row.status_reason)
         # A second mark changes the reason, and stores no event.
-        for reason in ('it answers nonsense', 'it burns'):
+        for reason in ('it answers invalid', 'it hangs'):
             row = self.world.mark(self.stack, 'web', reason=reason)
             self.assertEqual(states.State('CHECK', 'FAILED', reason), row.state)
         self.assertEqual(
@@ -74,8 +74,8 @@ class TestHealthMark(MarkCase):
                 self.assertEqual(('n', state), (row.name, row.state.name))
 
     def test_an_unknown_resource_and_an_ambiguous_id_are_refused(self) -> None:
-        text = self.refusal(exceptions.ResourceNotFound, 'nobody')
-        self.assertEqual('The Resource (nobody) could not be found in Stack s.', text)
+        text = self.refusal(exceptions.ResourceNotFound, 'unknown')
+        self.assertEqual('The Resource (unknown) could not be found in Stack s.', text)
         # The physical id of a replaced resource names no resource.
         old = self.resource().physical_id or ''
         self.world.mark(self.stack, old)
@@ -93,7 +93,7 @@ class TestUnchangedState(MarkCase):
     """Only its state changes; a resource that is being deleted does not change."""
 
     def test_a_resource_that_could_not_be_deleted_is_unchanged(self) -> None:
-        self.world.outside.fails.add(('delete', 'web'))
+        self.world.external.fails.add(('delete', 'web'))
         self.world.change(self.stack, {'proxy': res(value='x')})
         before = self.resource()
         self.assertEqual('DELETE_FAILED', before.state.name)
@@ -128,7 +128,7 @@ class TestMarkWhileSuspended(MarkCase):
         # The resource is suspended again, and is resumed with the others.
         self.assertEqual('SUSPEND_COMPLETE', row.state.name)
         self.world.act(self.stack, states.RESUME)
-        self.assertEqual(['web', 'proxy'], self.world.outside.of('resume'))
+        self.assertEqual(['web', 'proxy'], self.world.external.of('resume'))
         self.assertEqual(
             dict.fromkeys(('web', 'proxy'), 'RESUME_COMPLETE'),
             self.world.states(self.stack),
@@ -151,23 +151,26 @@ class TestSuspensionAfterMark(MarkCase):
     """A mark and a failure survive the suspension and resumption of the stack."""
 
     def test_a_marked_resource_is_suspended_and_resumed_with_the_others(self) -> None:
-        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.world.mark(self.stack, 'web', reason='it is slow')
         handler_calls = []
         for operation in (states.SUSPEND, states.RESUME):
             stack = self.world.act(self.stack, operation)
             row = self.resource()
             handler_calls.append((stack.state.name, row.state, row.under_mark))
-        smokes = states.State('CHECK', 'FAILED', 'it smokes')
-        rests, goes_on = (
+        marked = states.State('CHECK', 'FAILED', 'it is slow')
+        suspended, resumed = (
             states.State(action, 'COMPLETE', 'state changed')
             for action in (states.SUSPEND, states.RESUME)
         )
         self.assertEqual(
-            [('SUSPEND_COMPLETE', smokes, rests), ('RESUME_COMPLETE', smokes, goes_on)],
+            [
+                ('SUSPEND_COMPLETE', marked, suspended),
+                ('RESUME_COMPLETE', marked, resumed),
+            ],
             handler_calls,
         )
         for operation in ('suspend', 'resume'):
-            names = sorted(self.world.outside.of(operation))
+            names = sorted(self.world.external.of(operation))
             self.assertEqual(['proxy', 'web'], names)
 
     def test_a_resource_without_suspension_does_not_prevent_others(self) -> None:
@@ -178,7 +181,7 @@ class TestSuspensionAfterMark(MarkCase):
         self.assertEqual('SUSPEND_COMPLETE', row.state.name)
         self.world.act(self.stack, states.RESUME)
         self.world.mark(self.stack, 'web')
-        self.world.outside.fails |= {('suspend', 'web'), ('resume', 'web')}
+        self.world.external.fails |= {('suspend', 'web'), ('resume', 'web')}
         for operation in (states.SUSPEND, states.RESUME):
             stack = self.world.act(self.stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
@@ -188,9 +191,9 @@ class TestSuspensionAfterMark(MarkCase):
             )
 
     def test_a_failed_resource_and_its_groups_are_unchanged(self) -> None:
-        self.world.outside.fails |= {('create', 'm1')}
+        self.world.external.fails |= {('create', 'm1')}
         stack = self.world.make({'g': res('Group', count=2)}, name='t')
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         inner = self.world.nested(stack, 'g')
         for operation in (states.SUSPEND, states.RESUME):
             self.world.act(stack, operation)
@@ -213,7 +216,7 @@ class TestSkippedResources(MarkCase):
         self.assertEqual('UNLOCK_COMPLETE', self.world.states(self.stack)['web'])
 
     def test_an_update_a_check_and_a_resume_show_skipped_resources(self) -> None:
-        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.world.mark(self.stack, 'web', reason='it is slow')
         self.lock_and_unlock()
         self.world.mark(self.stack, 'web', False)
         self.lock_and_unlock()
@@ -221,19 +224,19 @@ class TestSkippedResources(MarkCase):
         shown = {'web': 'CHECK_COMPLETE', 'proxy': 'CREATE_COMPLETE'}
         self.assertEqual(shown, self.world.states(self.stack))
 
-        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.world.mark(self.stack, 'web', reason='it is slow')
         self.lock_and_unlock()
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual(
-            'resources.web: marked unhealthy: it smokes', stack.status_reason
+            'resources.web: marked unhealthy: it is slow', stack.status_reason
         )
         row = self.resource()
-        self.assertEqual(states.State('CHECK', 'FAILED', 'it smokes'), row.state)
+        self.assertEqual(states.State('CHECK', 'FAILED', 'it is slow'), row.state)
         self.assertIsNone(row.under_lock)
         self.assertIn(('web', 'CHECK_FAILED'), self.world.transitions(self.stack)[-4:])
 
         self.world.act(self.stack, states.SUSPEND)
-        self.world.mark(self.stack, 'web', reason='it smokes')
+        self.world.mark(self.stack, 'web', reason='it is slow')
         self.lock_and_unlock()
         self.world.act(self.stack, states.RESUME)
         self.assertEqual(
@@ -255,7 +258,7 @@ class TestReset(MarkCase):
         well = states.State('CHECK', 'COMPLETE', 'it answers again')
         self.assertEqual((well, None), (row.state, row.under_mark))
         # After two marks, a reset restores the state before the first one.
-        for reason in ('it smokes', 'it burns'):
+        for reason in ('it is slow', 'it hangs'):
             self.world.mark(self.stack, 'web', reason=reason)
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
@@ -263,14 +266,14 @@ class TestReset(MarkCase):
         stack = self.world.change(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
-        self.world.outside.fails.add(('check', 'web'))
+        self.world.external.fails.add(('check', 'web'))
         self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', self.resource().state.name)
         row = self.world.mark(self.stack, 'web', False)
         self.assertEqual('CHECK_COMPLETE', row.state.name)
 
     def test_a_reset_does_not_heal_other_failures_even_after_a_mark(self) -> None:
-        self.world.outside.fails.add(('update', 'web'))
+        self.world.external.fails.add(('update', 'web'))
         self.world.change(self.stack, {'web': res(value='x'), 'proxy': res()})
         before, facts = self.resource(), self.world.transitions(self.stack)
         self.assertEqual('UPDATE_FAILED', before.state.name)
@@ -283,13 +286,13 @@ class TestReset(MarkCase):
         self.assertEqual(before.state, row.state)
 
     def test_the_next_update_creates_an_uncreated_resource(self) -> None:
-        self.world.outside.fails.add(('create', 'web'))
+        self.world.external.fails.add(('create', 'web'))
         resources = {'web': res(), 'late': res(_depends_on='web')}
         stack = self.world.make(resources, name='other')
         self.world.mark(stack, 'late')
         row = self.world.mark(stack, 'late', False)
         self.assertEqual('INIT_COMPLETE', row.state.name)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         self.world.change(stack)
         self.assertEqual(2, len([i for i in self.world.ids(stack).values() if i]))
 
@@ -349,7 +352,7 @@ class TestMarkDuringOperation(MarkCase):
         self,
     ) -> None:
         marks: list[Any] = []
-        kind: Any = thing(self.world.outside)
+        kind: Any = sample(self.world.external)
 
         class Marked(kind):
             """A handler during whose call a user marks the resource."""
@@ -390,7 +393,7 @@ class TestNextUpdate(MarkCase):
         self.assertEqual({*names}, {n for n in after if after[n] != before[n]})
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         gone = {before[name] for name in names}
-        self.assertEqual(set(), gone & self.world.outside.things.keys())
+        self.assertEqual(set(), gone & self.world.external.samples.keys())
 
     def test_a_marked_resource_is_replaced_and_its_references_are_updated(self) -> None:
         self.world.mark(self.stack, 'web')
@@ -403,15 +406,15 @@ class TestNextUpdate(MarkCase):
         row = self.world.resource(self.stack, 'proxy')
         self.assertEqual(self.resource().physical_id, row.properties['value'])
         # A check does not remove the mark.
-        self.world.mark(self.stack, 'web', reason='it answers nonsense')
+        self.world.mark(self.stack, 'web', reason='it answers invalid')
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
-        self.assertIn('it answers nonsense', stack.status_reason)
+        self.assertIn('it answers invalid', stack.status_reason)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['web'])
         self.assert_only_replaced('web')
 
     def test_a_resource_with_a_failed_check_or_update_is_replaced(self) -> None:
-        self.world.outside.fails |= {('check', 'web'), ('update', 'web')}
+        self.world.external.fails |= {('check', 'web'), ('update', 'web')}
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
         self.assert_only_replaced('web')
@@ -422,7 +425,7 @@ class TestNextUpdate(MarkCase):
     def test_a_rollback_restores_the_marked_resource(self) -> None:
         self.world.mark(self.stack, 'web')
         before = self.world.ids(self.stack)
-        self.world.outside.fails.add(('create', 'new'))
+        self.world.external.fails.add(('create', 'new'))
         resources = {
             'web': res(value='w'),
             'proxy': res(value={'get_resource': 'web'}),
@@ -444,7 +447,7 @@ class TestNestedStacks(StackWorldCase):
         self.inner = self.world.nested(self.stack, 'g')
 
     def test_a_marked_or_check_failed_member_does_not_replace_its_stack(self) -> None:
-        self.world.outside.fails.add(('check', 'm2'))
+        self.world.external.fails.add(('check', 'm2'))
         self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', self.world.states(self.stack)['g'])
         for name in ('m2', 'm1'):
@@ -464,4 +467,4 @@ class TestNestedStacks(StackWorldCase):
         self.assertNotEqual(self.inner.id, new.id)
         self.assertEqual('DELETE_COMPLETE', self.world.reload(self.inner).state.name)
         self.assertEqual(set(), before & set(self.world.ids(new).values()))
-        self.assertEqual(set(), before & self.world.outside.things.keys())
+        self.assertEqual(set(), before & self.world.external.samples.keys())

@@ -2,6 +2,6 @@
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.functional.engine.clusters import test_node_lost_workers as lost
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import define_database_tests
 
-define_stories(__name__, {lost.TestLostWorkers: (POSTGRESQL, MYSQL)})
+define_database_tests(__name__, {lost.TestLostWorkers: (POSTGRESQL, MYSQL)})

@@ -18,7 +18,7 @@ from watcherlite.engine.stacks.model import StackModel
 from watcherlite.execution.worker import Worker
 
 OWNER = Creator('a user', TENANT)
-STRANGER = Creator('a stranger', 'another-project')
+FOREIGN = Creator('another-user', 'another-project')
 SAYS = {'message': 'here'}
 #: A uuid of no object.
 MISSING = '00000000-0000-4000-8000-00000000dead'
@@ -78,9 +78,9 @@ class TestStacks(StackWorldCase):
     def test_a_plan_cannot_act_on_a_stack_of_another_project(self) -> None:
         before = self.world.reload(self.stack)
 
-        foreign = self.run_unchecked(STRANGER, self.stack.uuid)
+        foreign = self.run_unchecked(FOREIGN, self.stack.uuid)
         # A plan without a creator may act on no stack.
-        nobody = self.run_unchecked(Creator(), self.stack.uuid)
+        without_authority = self.run_unchecked(Creator(), self.stack.uuid)
 
         self.assertEqual(before, self.world.reload(self.stack))
         self.assertEqual(
@@ -93,13 +93,15 @@ class TestStacks(StackWorldCase):
             },
             set(foreign.values()),
         )
-        self.assertEqual({'SKIPPED'}, {status for status, _ in nobody.values()})
-        self.assertEqual(foreign, self.run_unchecked(STRANGER, MISSING))
+        self.assertEqual(
+            {'SKIPPED'}, {status for status, _ in without_authority.values()}
+        )
+        self.assertEqual(foreign, self.run_unchecked(FOREIGN, MISSING))
 
     def test_a_plan_acts_on_stacks_of_its_project_and_names_no_other(self) -> None:
         check, lock = 'stack_check', 'stack_lock'
         for creator, kind, inputs, skipped, state in (
-            (STRANGER, lock, {'stack': 's', 'tenant': TENANT}, 1, 'CREATE_COMPLETE'),
+            (FOREIGN, lock, {'stack': 's', 'tenant': TENANT}, 1, 'CREATE_COMPLETE'),
             (OWNER, check, {'stack': 's'}, 0, 'CHECK_COMPLETE'),
         ):
             self.world.creator = creator
@@ -117,7 +119,7 @@ class TestStacks(StackWorldCase):
 
         def refusal(stack: str) -> str:
             document = plan_document.from_mapping({'actions': self.steps(stack)})
-            scope.check(document, OWNER if stack == 's' else STRANGER)
+            scope.check(document, OWNER if stack == 's' else FOREIGN)
             return ''
 
         def text(stack: str) -> str:
@@ -137,7 +139,7 @@ class TestStacks(StackWorldCase):
 
         check(TENANT)
         error = self.assertRaises(
-            exceptions.InvalidDocument, check, str(STRANGER.tenant)
+            exceptions.InvalidDocument, check, str(FOREIGN.tenant)
         )
         self.assertIn('could not be found', str(error))
 
@@ -148,7 +150,7 @@ class TestStacks(StackWorldCase):
 
         self.assertEqual(['s'], visible_names(OWNER))
         self.assertEqual(['s'], visible_names(Creator(everywhere=True)))
-        for other in (STRANGER, Creator()):
+        for other in (FOREIGN, Creator()):
             self.assertEqual(
                 ([], []), (visible_names(other), visible_names(other, TENANT))
             )
@@ -181,7 +183,7 @@ class TestClusters(ClusterCase):
         ]
 
     def run_unchecked(self, cluster: str, node: str) -> dict[str, tuple[str, str]]:
-        self.world.creator = STRANGER
+        self.world.creator = FOREIGN
         plan = self.world.wait_until_ended(self.world.start(*self.steps(cluster, node)))
         texts = {
             row.name or '': (row.status, row.status_message or '')
@@ -239,7 +241,7 @@ class TestClusters(ClusterCase):
             return [cluster.name for cluster in model.clusters(tenant=tenant)]
 
         self.assertEqual(['c'], visible_names(OWNER))
-        for other in (STRANGER, Creator()):
+        for other in (FOREIGN, Creator()):
             self.assertEqual(
                 ([], []), (visible_names(other), visible_names(other, TENANT))
             )

@@ -33,11 +33,11 @@ EVERYTHING: list[dict[str, Any]] = [
     action('p', 'safe'),
     action('q', 'safe', parents=['p']),
     action('retries', 'retries', parents=['a']),
-    action('outside', 'outside'),
+    action('external', 'external'),
     action('derives', 'derives', parents=['p']),
     action('gone', 'gone', parents=['q']),
     action('fails', 'fails', parents=['gone']),
-    action('end', 'unsafe', parents=['fails', 'c', 'derives', 'outside']),
+    action('end', 'unsafe', parents=['fails', 'c', 'derives', 'external']),
 ]
 
 
@@ -100,7 +100,7 @@ class Promises:
                 'unsafe': kind(execute=note('execute', True)),
                 'safe': kind(execute=note('execute', True), idempotent=True),
                 'retries': kind(execute=busy, idempotent=True),
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress('job', 0.01),
                     poll=lambda c, token: Done({'job': token}),
                     idempotent=True,
@@ -187,7 +187,7 @@ class Promises:
         for name in ('p', 'q', 'x', 'y'):
             self.assertGreaterEqual(executed.count(name), 1, world.report(plan))
         statuses = world.statuses(plan)
-        for name in ('p', 'q', 'retries', 'outside', 'derives', 'x', 'y'):
+        for name in ('p', 'q', 'retries', 'external', 'derives', 'x', 'y'):
             self.assertEqual('SUCCEEDED', statuses[name], world.report(plan))
         self.assertEqual('SKIPPED', statuses['gone'])
         world.stop()
@@ -317,7 +317,7 @@ class MemoryPromisesTest(Promises, WorldCase):
         ended = world.run('done')
         proposed = world.create('b')
         done, pending = world.action('done').uuid, world.action('b').uuid
-        nobody = '00000000-0000-4000-8000-000000000000'
+        missing = '00000000-0000-4000-8000-000000000000'
         plans = world.plans
         conflict, invalid = exceptions.Conflict, exceptions.Invalid
         moved = 'State transition not allowed: (SUCCEEDED -> SKIPPED)'
@@ -331,7 +331,7 @@ class MemoryPromisesTest(Promises, WorldCase):
         signal, skip = plans.signal_action, plans.skip_action
         refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = [
             *(
-                (exceptions.NotFound, nobody, request, (nobody,))
+                (exceptions.NotFound, missing, request, (missing,))
                 for request in (plans.start, plans.cancel, plans.delete, skip)
             ),
             (conflict, begun, plans.start, (ended.uuid,)),
@@ -392,11 +392,11 @@ class MemoryPromisesTest(Promises, WorldCase):
     ) -> None:
         gate = self.create_gate()
 
-        class Unspeakable(exceptions.WatcherliteError):
+        class UnprintableError(exceptions.WatcherliteError):
             def __str__(self) -> str:
                 raise KeyboardInterrupt
 
-        def deaf(context: Any) -> Any:
+        def unresponsive(context: Any) -> Any:
             while not gate():
                 with contextlib.suppress(BaseException):
                     context.checkpoint()
@@ -405,11 +405,11 @@ class MemoryPromisesTest(Promises, WorldCase):
             'missing': kind(),
             'exits': kind(execute=raises(SystemExit(1))),
             'interrupts': kind(pre_condition=raises(KeyboardInterrupt())),
-            'unspeakable': kind(execute=raises(Unspeakable())),
-            'rubbish': kind(execute=lambda c: Done({'x': {1}})),
+            'unspeakable': kind(execute=raises(UnprintableError())),
+            'invalid': kind(execute=lambda c: Done({'x': {1}})),
             'surrogate': kind(execute=lambda c: Failed('\ud800 and \0')),
             'checks_badly': kind(post_condition=raises(GeneratorExit())),
-            'deaf': kind(execute=deaf),
+            'unresponsive': kind(execute=unresponsive),
             'token': kind(execute=lambda c: InProgress(object())),
             'polls_badly': kind(execute=lambda c: InProgress(1, 0.0)),
             'derives_badly': kind(execute=lambda c: Derived(7)),  # type: ignore[arg-type]

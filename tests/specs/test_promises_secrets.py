@@ -51,13 +51,13 @@ class Secrets(Base):
                 return Retry('not yet', 0.0)
             return Done({'headers': {'X-Auth-Token': THIRD}})
 
-        world = self.create_world({'asks': kind(execute=ask)})
+        world = self.create_world({'requests': kind(execute=ask)})
         world.worker()
         given = {
             'url': f'https://me:{FOURTH}@127.0.0.1/',
             'headers': {'Authorization': f'Bearer {FIRST}'},
         }
-        plan = world.start(action('one', 'asks', input_parameters=given))
+        plan = world.start(action('one', 'requests', input_parameters=given))
         world.wait_until_ended(plan)
 
         done = world.action('one')
@@ -96,10 +96,10 @@ class Secrets(Base):
         self.assertEqual(THIRD, world.resource(stack, 'b').properties['value'])
         self.assert_unreadable(FIRST, SECOND, THIRD, made)
 
-        world.outside.fails.add(('update', 'b'))
+        world.external.fails.add(('update', 'b'))
         world.change(stack, parameters={'db': FOURTH}, disable_rollback=True)
         self.assertEqual('UPDATE_FAILED', world.reload(stack).state.name)
-        world.outside.fails.clear()
+        world.external.fails.clear()
         world.act(stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', world.reload(stack).state.name)
         self.assert_unreadable(*CANARIES, made)
@@ -111,7 +111,7 @@ class Secrets(Base):
         do = world.operations
         profile = world.profile(value=FIRST)
         cluster = world.cluster(2, profile=profile, metadata={'api_token': SECOND})
-        painted = {'operation': 'paint', 'params': {'colour': THIRD}}
+        painted = {'operation': 'patch', 'params': {'colour': THIRD}}
         new = ReceiverRequest(
             *('r', 'webhook', 'c', 'CLUSTER_OPERATION'),
             params=painted,
@@ -123,7 +123,7 @@ class Secrets(Base):
         )
         self.assertEqual('SUCCEEDED', triggered.status, world.full_report())
         self.assertEqual(THIRD, world.nodes(cluster)[0].attributes['output'])
-        world.outside.fails.add(('reboot', 'c-1'))
+        world.external.fails.add(('reboot', 'c-1'))
         world.row(do.operate('c', BY, 'reboot', {}, {}))
         known = world.store.find_object(Receiver, 'r', BY.tenant)
         self.assertEqual((painted, FOURTH), (known.params, known.actor['trust_id']))

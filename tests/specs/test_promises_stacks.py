@@ -116,11 +116,11 @@ class Steps(base.NestedHandler):
 
 
 @dataclasses.dataclass(frozen=True)
-class Moment:
+class CrashState:
     """The state of the database and of the physical resources when a worker dies."""
 
     database: bytes
-    things: dict[str, dict[str, Any]]
+    samples: dict[str, dict[str, Any]]
     locked: set[str]
     made: list[str]
     present: set[str]
@@ -129,22 +129,22 @@ class Moment:
     @classmethod
     def capture(cls, world: StackWorld, factory: Factory, database: bytes) -> Self:
         """Return the current state."""
-        outside = world.outside
+        external = world.external
         return cls(
             database,
-            dict(outside.things),
-            set(outside.locked),
+            dict(external.samples),
+            set(external.locked),
             list(factory.made),
             set(factory.present),
-            not outside.fails.isdisjoint(outside.calls),
+            not external.fails.isdisjoint(external.calls),
         )
 
     def restore(self, world: StackWorld, factory: Factory) -> None:
         """Apply this state to a new world."""
         with _database(world.store) as database:
             database.deserialize(self.database)
-        world.outside.things |= self.things
-        world.outside.locked |= self.locked
+        world.external.samples |= self.samples
+        world.external.locked |= self.locked
         factory.made += self.made
         factory.present |= self.present
 
@@ -160,8 +160,8 @@ class Recorder:
     def __init__(self, world: StackWorld, factory: Factory) -> None:
         self._world = world
         self._factory = factory
-        self.unsaved: list[Moment] = []
-        self.saved: list[Moment] = []
+        self.unsaved: list[CrashState] = []
+        self.saved: list[CrashState] = []
         self.changes: list[set[tuple[str | None, ...]]] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -178,10 +178,10 @@ class Recorder:
             recorded = _RecordedTransaction(tx)
             yield recorded
             self.changes.append(recorded.changes)
-            self.unsaved.append(Moment.capture(self._world, self._factory, before))
+            self.unsaved.append(CrashState.capture(self._world, self._factory, before))
         with _database(store) as database:
             after = database.serialize()
-            self.saved.append(Moment.capture(self._world, self._factory, after))
+            self.saved.append(CrashState.capture(self._world, self._factory, after))
 
 
 class _RecordedTransaction:
@@ -276,7 +276,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
                 with self.subTest(commit=number):
                     other, factory = self.create_factory_world()
                     moment.restore(other, factory)
-                    other.outside.fails |= world.outside.fails
+                    other.external.fails |= world.external.fails
                     other.store.end_lease(worker.record.uuid)
                     other.worker()
                     self.assert_end_state(ends, other, factory, begun)
@@ -325,7 +325,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
 
     def test_a_rollback_of_an_update_completes_after_any_loss(self) -> None:
         def begin(world: StackWorld, stack: Any) -> Stack:
-            world.outside.fails.add(('create', 'breaks'))
+            world.external.fails.add(('create', 'breaks'))
             return world.start_update(stack, FAILING, disable_rollback=False)
 
         self.run_with_loss_at_each_commit(
@@ -334,7 +334,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
 
     def test_a_rollback_of_a_creation_completes_after_any_loss(self) -> None:
         def begin(world: StackWorld, _: Any) -> Stack:
-            world.outside.fails.add(('create', 'breaks'))
+            world.external.fails.add(('create', 'breaks'))
             return world.start_creation(FAILING, disable_rollback=False)
 
         self.run_with_loss_at_each_commit('ROLLBACK_COMPLETE', begin, least=12)
@@ -441,7 +441,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
             gate.open()
         stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_COMPLETE', stack.state.name)
-        self.assertEqual(['z'], world.outside.of('create')[-1:])
+        self.assertEqual(['z'], world.external.of('create')[-1:])
         self.assert_complete(world, stack)
 
     # An accepted request is durable.
@@ -517,7 +517,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         ]
         rows = world.store.list_resources([s.id for s in live], superseded=True)
         own = {row.physical_id for row in rows if row.nested_id is None and row.exists}
-        present = set(world.outside.things) | factory.present
+        present = set(world.external.samples) | factory.present
         self.assertEqual(own, present, world.full_report())
         # Each was created for one resource, and only once.
         self.assertEqual(sorted(set(factory.made)), sorted(factory.made))

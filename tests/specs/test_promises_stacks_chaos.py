@@ -37,14 +37,14 @@ class StackChaosPromises(PromiseCase):
             for row in rows
             if row.nested_id is None
             and row.base.name in ('CREATE_COMPLETE', 'UPDATE_COMPLETE')
-            and row.physical_id not in chaos.outside.things
+            and row.physical_id not in chaos.external.samples
         ]
         self.assertEqual([], gone, report)
 
     def assert_no_locks_left(self, chaos: StackChaos) -> None:
         """Check that every remaining lock can be unlocked, and every stack deleted."""
         world = chaos.world
-        chaos.outside.reliable = True
+        chaos.external.reliable = True
         for stack in chaos.stacks:
             if world.reload(stack).deleted_at is not None:
                 continue

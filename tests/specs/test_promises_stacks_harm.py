@@ -9,7 +9,7 @@ from tests.specs.database_case import OnDatabase
 from tests.specs.stack_promises import PLAIN, PromiseCase
 from tests.stack_worlds import (
     TENANT,
-    BrokenThingError,
+    HandlerError,
     Nothing,
     StackWorld,
     StackWorldCase,
@@ -34,7 +34,7 @@ class HarmlessPromises(PromiseCase):
         gate = self.create_gate()
         hostile = _hostile(gate)
         world = self.create_stack_world(
-            {**hostile, 'missing': hostile['rubbish']}, limits=StackLimits(timeout=2)
+            {**hostile, 'missing': hostile['invalid']}, limits=StackLimits(timeout=2)
         )
         resources = {name: res(name) for name in (*hostile, 'missing')}
         fine = {'x': res(), 'y': res(_depends_on='x'), 'g': res('Group', count=2)}
@@ -92,12 +92,12 @@ class HarmlessPromises(PromiseCase):
         world = self.create_stack_world()
         stack = world.make(PLAIN)
         stacks, uuid = world.stacks, stack.uuid
-        nobody = '00000000-0000-4000-8000-000000000000'
+        missing = '00000000-0000-4000-8000-000000000000'
         act, cancel, mark = stacks.start_operation, stacks.cancel, stacks.mark_unhealthy
         circle = {'x': res(_depends_on='y'), 'y': res(_depends_on='x')}
         refusals: list[tuple[type[Exception], str, Callable[..., Any], Any]] = []
         # A stack of another project is not found.
-        for name, tenant in ((nobody, TENANT), (uuid, 'another-project')):
+        for name, tenant in ((missing, TENANT), (uuid, 'another-project')):
             for operation in (states.CHECK, states.DELETE, states.LOCK):
                 asked = (name, tenant, operation)
                 refusals.append((exceptions.StackNotFound, name, act, asked))
@@ -148,7 +148,7 @@ def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
         own = {'idempotent': True, 'delete': lambda self, context: None, **hooks}
         return type('Hostile', (base.ResourceHandler,), own)
 
-    def deaf(self: Any, context: Any) -> Any:
+    def unresponsive(self: Any, context: Any) -> Any:
         while not gate():
             with contextlib.suppress(BaseException):
                 context.checkpoint()
@@ -165,8 +165,8 @@ def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
     return {
         'exits': handler(create=raises(SystemExit(1))),
         'interrupts': handler(create=raises(KeyboardInterrupt())),
-        'breaks': handler(create=raises(BrokenThingError('it is broken'))),
-        'rubbish': handler(create=returns(7)),
+        'breaks': handler(create=raises(HandlerError('it is broken'))),
+        'invalid': handler(create=returns(7)),
         'unstorable': handler(create=returns(Ready(attributes={'x': {1}}))),
         'nameless': handler(create=returns(Ready(physical_id=cast(Any, object())))),
         'surrogate': handler(create=returns(Ready('\ud800 and \0'))),
@@ -175,7 +175,7 @@ def _hostile(gate: Callable[..., Any]) -> dict[str, type[base.ResourceHandler]]:
         'polls_badly': handler(
             create=returns(ResourceInProgress({}, 0.0)), poll=raises(GeneratorExit())
         ),
-        'deaf': handler(create=deaf),
+        'unresponsive': handler(create=unresponsive),
         'never': handler(
             create=returns(ResourceInProgress({}, 0.0)),
             poll=returns(ResourceInProgress({}, 3600.0)),

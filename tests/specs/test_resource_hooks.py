@@ -72,7 +72,7 @@ def _scripted(
     if coroutines:
         members = {name: _coroutine(hook) for name, hook in members.items()}
     members |= {'answer': staticmethod(answer), 'polled': staticmethod(polled)}
-    return type('Told', (Scripted,), {**members, 'calls': []})
+    return type('Recording', (Scripted,), {**members, 'calls': []})
 
 
 def _failing(
@@ -107,11 +107,11 @@ class HookCase(StackWorldCase):
     ) -> StackWorld:
         handler = _scripted(answer, polled, self.coroutines)
         self.calls = handler.calls
-        return self.create_stack_world({'Told': handler}, **settings)
+        return self.create_stack_world({'Recording': handler}, **settings)
 
     def run_all_operations(self, world: StackWorld) -> list[tuple[str, str]]:
         """Execute every operation; return the resulting states."""
-        stack = world.make({'a': res('Told', value='x')})
+        stack = world.make({'a': res('Recording', value='x')})
         results = [('create', world.states(stack)['a'])]
         for operation in OPERATIONS[1:-2]:
             if operation == 'signal':
@@ -121,7 +121,7 @@ class HookCase(StackWorldCase):
                 continue
             world.act(stack, operation.upper())
             results.append((operation, world.states(stack)['a']))
-        world.change(stack, {'a': res('Told', value='y')})
+        world.change(stack, {'a': res('Recording', value='y')})
         results.append(('update', world.states(stack)['a']))
         ended = world.act(stack, states.DELETE)
         results.append(('delete', ended.state.name))
@@ -208,11 +208,11 @@ class TestAnswers(HookCase):
     def test_an_invalid_result_fails_the_resource_by_name(self) -> None:
         world = self.create_scripted_world(lambda operation: 'made')
 
-        stack = world.make({'a': res('Told')})
+        stack = world.make({'a': res('Recording')})
 
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertIn(
-            'Told returned str from create, which is not a result',
+            'Recording returned str from create, which is not a result',
             world.resource(stack, 'a').status_reason,
         )
 
@@ -240,7 +240,7 @@ class TestWaiting(HookCase):
             polled,
         )
         world.worker(max_parallel=1)
-        stack = world.start_creation({'a': res('Told'), 'b': res(), 'c': res()})
+        stack = world.start_creation({'a': res('Recording'), 'b': res(), 'c': res()})
         others = dict.fromkeys('bc', 'CREATE_COMPLETE')
         expected = {'a': 'CREATE_IN_PROGRESS', **others}
         world.wait_until(lambda: world.states(stack) == expected, world.full_report)
@@ -267,10 +267,10 @@ class TestWaiting(HookCase):
                 )
             )
             world.worker()
-            stack = world.start_creation({'a': res('Told', value='x')})
+            stack = world.start_creation({'a': res('Recording', value='x')})
             if operation == 'update':
                 world.wait_until_settled(stack)
-                world.start_update(stack, {'a': res('Told', value='y')})
+                world.start_update(stack, {'a': res('Recording', value='y')})
             world.wait_until(
                 lambda world=world, stack=stack: (
                     [row.data for row in world.store.list_resources([stack.id])]
@@ -297,7 +297,7 @@ class TestWaiting(HookCase):
 
         world.worker()
         world.clock.pause()
-        stack = world.start_creation({'a': res('Told')})
+        stack = world.start_creation({'a': res('Recording')})
         world.wait_until(lambda: bool(self.calls))
         world.clock.resume()
         stack = world.wait_until_settled(stack)

@@ -23,7 +23,7 @@ from watcherlite.plugins.base import Policy
 NAMED = {'node.name.format': 'n$I'}
 
 
-class StoryCase(OperatedCase):
+class OperatedActionCase(OperatedCase):
     """The base case, with clusters whose nodes have predictable names."""
 
     def create(self, size: int = 0, **new: Any) -> Cluster:
@@ -45,7 +45,7 @@ class StoryCase(OperatedCase):
         return begun.action
 
 
-class TestActions(StoryCase):
+class TestActions(OperatedActionCase):
     """Actions."""
 
     def test_all_actions_succeed(self) -> None:
@@ -75,12 +75,12 @@ class TestActions(StoryCase):
         by(clusters.scale, 'c', BY, 'CLUSTER_SCALE_IN')
         by(clusters.detach_policy, 'c', BY, 'po')
         by(clusters.check, 'c', BY)
-        self.world.outside.things.clear()
+        self.world.external.samples.clear()
         by(clusters.check, 'c', BY)
         self.assertEqual(['ERROR'] * 3, self.world.statuses_of(cluster))
         by(clusters.recover, 'c', BY)
         self.assertEqual(['ACTIVE'] * 3, self.world.statuses_of(cluster))
-        by(clusters.operate, 'c', BY, 'paint', {'colour': 'red'})
+        by(clusters.operate, 'c', BY, 'patch', {'colour': 'red'})
         # The node left the cluster when another one replaced it.
         by(nodes.update, 'n1', BY, {'role': 'master'})
         by(nodes.check, 'n1', BY)
@@ -98,7 +98,7 @@ class TestActions(StoryCase):
         self.assertEqual([], self.world.store.list_objects(Node, Query()))
 
 
-class TestActionProperties(StoryCase):
+class TestActionProperties(OperatedActionCase):
     """Action Properties, Action Statuses."""
 
     def test_requested_and_derived_actions_have_all_properties(self) -> None:
@@ -167,7 +167,7 @@ class TestActionProperties(StoryCase):
                 ('cluster_scale_out', 'READY', 'RUNNING'),
                 ('cluster_scale_out', 'RUNNING', 'SUCCEEDED'),
             ],
-            self.world.history('cluster_scale_out', 'node_create'),
+            self.world.status_changes('cluster_scale_out', 'node_create'),
         )
 
     def test_an_action_does_not_start_before_its_start_time(self) -> None:
@@ -230,7 +230,7 @@ class TestActionProperties(StoryCase):
         self.assertEqual('WARNING', self.world.reload(cluster).status)
 
 
-class TestTheActionDataProperty(StoryCase):
+class TestTheActionDataProperty(OperatedActionCase):
     """The Action Data Property."""
 
     def test_a_policy_that_refuses_fails_the_action_and_leaves_the_cluster(
@@ -266,7 +266,7 @@ class TestTheActionDataProperty(StoryCase):
         self.assertEqual(3, len(self.world.nodes(cluster)))
 
 
-class TestExecuteAndReturnValues(StoryCase):
+class TestExecuteAndReturnValues(OperatedActionCase):
     """The execute() Method and Return Values."""
 
     types: ClassVar[Mapping[str, type]] = {
@@ -341,7 +341,7 @@ class Hello(Command):
         super().__init__(options.alone(Command, allowed))
 
 
-class TestCreatingAnAction(StoryCase):
+class TestCreatingAnAction(OperatedActionCase):
     """Creating An Action: actions that users create."""
 
     types: ClassVar[Mapping[str, type]] = {
@@ -471,7 +471,7 @@ class TestCreatingAnAction(StoryCase):
         return world
 
 
-class TestSignalingAnAction(StoryCase):
+class TestSignalingAnAction(OperatedActionCase):
     """Signaling An Action."""
 
     def setUp(self) -> None:

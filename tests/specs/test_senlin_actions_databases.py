@@ -2,9 +2,9 @@
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_senlin_actions as senlin_actions
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import define_database_tests
 
-define_stories(
+define_database_tests(
     __name__,
     {
         senlin_actions.TestActions: (POSTGRESQL, MYSQL),

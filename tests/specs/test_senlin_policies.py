@@ -13,14 +13,14 @@ from tests.specs.policy_case import (
     REGIONS,
     SCALING,
     ZONES,
-    PolicyStories,
+    ClusterPolicyCase,
 )
 from watcherlite.domain import events
 from watcherlite.domain.clusters import NewPolicyObject
 from watcherlite.engine.clusters import action_types
 
 
-class TestTheActionDataProperty(PolicyStories):
+class TestTheActionDataProperty(ClusterPolicyCase):
     """The example: a scaling, a deletion and a load-balancing policy."""
 
     def setUp(self) -> None:
@@ -36,15 +36,15 @@ class TestTheActionDataProperty(PolicyStories):
             self.cluster, SCALING, event='CLUSTER_SCALE_IN', adjustment={'number': 2}
         )
         self.oldest = self.uuids(self.cluster, 'n4', 'n3')
-        self.outside.steps.clear()
-        self.outside.members.clear()
+        self.external.steps.clear()
+        self.external.members.clear()
 
     def test_each_step_reads_and_writes_the_specified_data(self) -> None:
         gate = self.create_gate_at(self.world, 'delete', 'n4')
         asked = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         gate.wait_until_entered()
         # The nodes leave the load balancer before they are deleted.
-        self.assertEqual([['n1', 'n2']], self.outside.members)
+        self.assertEqual([['n1', 'n2']], self.external.members)
         gate.open()
         action = self.world.wait_for_end(asked)
 
@@ -64,21 +64,21 @@ class TestTheActionDataProperty(PolicyStories):
                 (DELETION, counted, chosen),
                 (LOAD_BALANCE, chosen, chosen),
             ],
-            self.outside.steps,
+            self.external.steps,
         )
         self.assertEqual(
             ('SUCCEEDED', chosen, {}, {'nodes_removed': self.oldest}),
             (action.status, action.data, action.inputs, action.outputs),
         )
         self.assertEqual(['n1', 'n2'], self.names(self.cluster))
-        self.assertEqual([['n1', 'n2']] * 2, self.outside.members)
+        self.assertEqual([['n1', 'n2']] * 2, self.external.members)
         row = self.world.reload(self.cluster)
         self.assertEqual(
             (2, 'ACTIVE', {self.balance.uuid: {'vip_address': '127.0.0.1'}}),
             (row.desired_capacity, row.status, row.data['loadbalancers']),
         )
         # Only policies with a post_op are called after the action.
-        self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.outside.after)
+        self.assertEqual([(SCALING, 'OK'), (LOAD_BALANCE, 'OK')], self.external.after)
         scaling, deletion, balance = self.bindings(self.cluster)
         self.assertEqual({'heeded': action.uuid}, scaling.binding.data)
         self.assertIsNotNone(scaling.binding.last_op)
@@ -94,7 +94,7 @@ class TestTheActionDataProperty(PolicyStories):
 
     def test_the_next_worker_reads_the_decisions_of_a_lost_worker(self) -> None:
         (worker,) = self.world.workers
-        self.outside.meanwhile = lambda: self.world.kill(worker)
+        self.external.meanwhile = lambda: self.world.kill(worker)
         action = self.world.request_action(action_types.CLUSTER_SCALE_IN, self.cluster)
         self.world.wait_until(lambda: self.world.is_dead(worker))
         self.world.worker()
@@ -103,16 +103,16 @@ class TestTheActionDataProperty(PolicyStories):
 
         self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
         self.assertEqual(self.oldest, ended.data['deletion']['candidates'])
-        again = [step for step in self.outside.steps if step[1] == ended.data]
+        again = [step for step in self.external.steps if step[1] == ended.data]
         self.assertEqual(
             [(name, ended.data, ended.data) for name in (SCALING, DELETION)],
             [step for step in again if step[0] != LOAD_BALANCE],
         )
         self.assertEqual(['n1', 'n2'], self.names(self.cluster))
-        self.assertEqual(['n1', 'n2'], self.outside.members[-1])
+        self.assertEqual(['n1', 'n2'], self.external.members[-1])
 
 
-class TestDecisions(PolicyStories):
+class TestDecisions(ClusterPolicyCase):
     """The decisions of policies are applied."""
 
     def test_a_policy_that_refuses_fails_the_action_without_an_effect(self) -> None:
@@ -140,7 +140,7 @@ class TestDecisions(PolicyStories):
                 self.world.reload(cluster).status,
             ),
         )
-        self.assertEqual([], self.outside.steps)
+        self.assertEqual([], self.external.steps)
 
     def test_new_nodes_are_placed_by_the_policies(self) -> None:
         cluster = self.insert_cluster(size=0)
@@ -154,7 +154,7 @@ class TestDecisions(PolicyStories):
 
         # They are not called again for the derived actions.
         self.assertEqual(
-            [REGIONS, ZONES, AFFINITY], [name for name, _, _ in self.outside.steps]
+            [REGIONS, ZONES, AFFINITY], [name for name, _, _ in self.external.steps]
         )
         group = {'servergroup': 'g'}
         self.assertEqual(
@@ -230,11 +230,11 @@ class TestDecisions(PolicyStories):
         self.world.run_action(action_types.CLUSTER_SCALE_IN, cluster)
 
         self.assertEqual(
-            [DELETION, SCALING], [name for name, _, _ in self.outside.steps]
+            [DELETION, SCALING], [name for name, _, _ in self.external.steps]
         )
 
 
-class TestLoadBalancing(PolicyStories):
+class TestLoadBalancing(ClusterPolicyCase):
     """The members of a load balancer follow the nodes."""
 
     def setUp(self) -> None:
@@ -247,42 +247,42 @@ class TestLoadBalancing(PolicyStories):
         return [node.name for node in found if 'lb_member' in node.data]
 
     def test_nodes_receive_requests_while_they_exist(self) -> None:
-        self.assertEqual([['n1', 'n2']], self.outside.members)
+        self.assertEqual([['n1', 'n2']], self.external.members)
         self.assertEqual(['n1', 'n2'], self.members())
         # A node whose creation failed gets no requests.
-        self.world.outside.fails.add(('create', 'n4'))
+        self.world.external.fails.add(('create', 'n4'))
         for index in (3, 4):
             node = self.world.insert_node(
                 *(self.profile, f'n{index}', self.cluster, index),
                 metadata={'address': '127.0.0.1'},
             )
             self.world.create_node(node)
-            self.assertEqual(['n1', 'n2', 'n3'], self.outside.members[-1])
+            self.assertEqual(['n1', 'n2', 'n3'], self.external.members[-1])
             self.assertEqual(['n1', 'n2', 'n3'], self.members())
-        self.outside.members.clear()
+        self.external.members.clear()
         # A deleted node gets no requests from before its deletion.
         self.world.run_action(
             action_types.NODE_DELETE, self.world.nodes(self.cluster)[0]
         )
-        self.assertEqual(['n2', 'n3'], self.outside.members[0])
+        self.assertEqual(['n2', 'n3'], self.external.members[0])
         self.assertEqual(['n2', 'n3'], self.members())
 
     def test_an_unhealthy_node_receives_no_requests_until_its_recovery(self) -> None:
         first, second = self.world.nodes(self.cluster)
-        things = self.world.outside.things
-        del things[first.physical_id or '']
+        samples = self.world.external.samples
+        del samples[first.physical_id or '']
 
         self.world.run_action(action_types.CLUSTER_CHECK, self.cluster)
         found = self.members()
         self.world.run_action(action_types.CLUSTER_RECOVER, self.cluster)
         recovered = self.members()
-        del things[second.physical_id or '']
+        del samples[second.physical_id or '']
         self.world.run_action(action_types.NODE_CHECK, second)
 
         self.assertEqual((['n2'], ['n1', 'n2']), (found, recovered))
         self.assertEqual(['n1'], self.members())
         self.assertEqual(
-            [['n1', 'n2'], ['n2'], ['n1', 'n2'], ['n1']], self.outside.members
+            [['n1', 'n2'], ['n2'], ['n1', 'n2'], ['n1']], self.external.members
         )
 
     def test_a_node_whose_removal_was_cancelled_receives_requests_again(self) -> None:
@@ -297,11 +297,11 @@ class TestLoadBalancing(PolicyStories):
 
         self.assertEqual('CANCELLED', self.world.wait_for_end(action).status)
         self.assertEqual(['n1', 'n2'], self.members())
-        self.assertEqual([['n1'], ['n1', 'n2']], self.outside.members[-2:])
+        self.assertEqual([['n1'], ['n1', 'n2']], self.external.members[-2:])
 
     def test_a_policy_is_detached_only_if_its_cleanup_succeeds(self) -> None:
         given = {'policy_id': self.policy.uuid}
-        self.outside.broken = True
+        self.external.broken = True
         action = self.world.run_action(
             action_types.CLUSTER_DETACH_POLICY, self.cluster, given
         )
@@ -310,22 +310,22 @@ class TestLoadBalancing(PolicyStories):
         )
         self.assertEqual(['n1', 'n2'], self.members())
 
-        self.outside.broken = False
+        self.external.broken = False
         self.world.run_action(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
 
         row = self.world.reload(self.cluster)
         self.assertEqual(
             (1, [], [], {}),
-            (self.outside.removed, self.members(), self.bindings(row), row.data),
+            (self.external.removed, self.members(), self.bindings(row), row.data),
         )
 
     def test_a_policy_is_deleted_with_its_cluster_after_a_failed_cleanup(self) -> None:
         self.world.run_action(action_types.CLUSTER_DELETE, self.cluster)
-        self.assertEqual((1, []), (self.outside.removed, self.bindings(self.cluster)))
+        self.assertEqual((1, []), (self.external.removed, self.bindings(self.cluster)))
 
         cluster = self.insert_cluster(size=2)
         self.attach(cluster, LOAD_BALANCE, driver='recording')
-        self.outside.broken = True
+        self.external.broken = True
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
             action = self.world.run_action(action_types.CLUSTER_DELETE, cluster)
 
@@ -335,7 +335,7 @@ class TestLoadBalancing(PolicyStories):
         self.assertNotIn('a secret', ''.join(logs.output))
 
 
-class TestAttachment(PolicyStories):
+class TestAttachment(ClusterPolicyCase):
     """The policies that can be attached to a cluster."""
 
     def test_a_cluster_has_one_policy_per_type_unless_more_are_permitted(self) -> None:
@@ -367,7 +367,7 @@ class TestAttachment(PolicyStories):
             (
                 PICKY,
                 'Policy not applicable on profile type: others.policy.picky-1.0 is for '
-                'os.nova.server-1.0, not for thing-1.0.',
+                'os.nova.server-1.0, not for sample-1.0.',
             ),
         ):
             refused = self.attach_policy(cluster, self.insert_policy(type_))
@@ -389,7 +389,7 @@ class TestAttachment(PolicyStories):
             with self.world.store.transaction() as tx:
                 tx.delete_object(policy)
 
-        self.outside.meanwhile = deleted
+        self.external.meanwhile = deleted
         action = self.attach_policy(cluster, policy)
 
         self.assertEqual('FAILED', action.status)
@@ -398,7 +398,7 @@ class TestAttachment(PolicyStories):
         self.assertEqual(
             (1, [], {}, [{}]),
             (
-                self.outside.removed,
+                self.external.removed,
                 self.bindings(row),
                 row.data,
                 [node.data for node in self.world.nodes(row)],

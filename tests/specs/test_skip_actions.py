@@ -32,7 +32,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         ended = self.world.wait_until_ended(plan)
 
         message = 'One or more actions were skipped. Action b was skipped by user.'
-        self.assert_story(
+        self.assert_history(
             [
                 ('b', 'INIT', 'SKIPPED', BY_USER),
                 ('plan', 'RECOMMENDED', 'PENDING', message),
@@ -73,7 +73,7 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
             'One or more actions were skipped. Action a was skipped by user. '
             'Action b was skipped by user.'
         )
-        self.assert_story(
+        self.assert_history(
             [
                 ('a', 'INIT', 'SKIPPED', BY_USER),
                 ('b', 'INIT', 'SKIPPED', BY_USER),
@@ -105,11 +105,13 @@ class TestAnAdminExcludesActionsBeforeStartingAPlan(SkipCase):
         world.wait_for_action('end', states.SUCCEEDED)
 
         self.assertEqual(states.INIT, world.action('enable').status)
-        self.assertEqual([*ran('b'), *ran('end')], world.story(plan, 'b', 'end'))
+        self.assertEqual([*ran('b'), *ran('end')], world.history(plan, 'b', 'end'))
         gate.open()
         world.wait_until_ended(plan)
         held = ('drain', 'reboot', 'check', 'enable')
-        self.assertEqual([*ran('drain'), *ran('enable')], world.story(plan, *held)[2:])
+        self.assertEqual(
+            [*ran('drain'), *ran('enable')], world.history(plan, *held)[2:]
+        )
 
 
 class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
@@ -126,7 +128,7 @@ class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
             action('d', parents=['c']),
         )
         skipped = 'Action was skipped automatically: '
-        self.assert_story(
+        self.assert_history(
             [
                 ('a', 'READY', 'SKIPPED', f'{skipped}the instance does not exist'),
                 ('b', 'READY', 'SKIPPED', f'{skipped}gone as well'),
@@ -150,7 +152,7 @@ class TestAPreConditionDetectsThatAnActionShouldNotBeApplied(SkipCase):
             self.assertRaises(
                 exceptions.Conflict, self.world.plans.signal_action, ended.uuid, signal
             )
-        self.assertEqual(1, len(self.world.story(plan, 'a')))
+        self.assertEqual(1, len(self.world.history(plan, 'a')))
 
 
 class TestTransitionsFromPending(SkipCase):
@@ -158,7 +160,7 @@ class TestTransitionsFromPending(SkipCase):
 
     def test_any_other_error_in_pre_condition_fails_before_ongoing(self) -> None:
         plan = self.world.run(action('a', 'unchecked'), action('b', parents=['a']))
-        self.assert_story(
+        self.assert_history(
             [
                 *STARTED,
                 ('a', 'READY', 'FAILED', 'Action failed in pre_condition: KeyError'),
@@ -240,7 +242,7 @@ class TestCancelledIsForOtherCases(SkipCase):
         message = 'Action was cancelled before it started.'
         skipped = 'One or more actions were skipped. Action b was skipped by user.'
         cancelled = f'Action plan was cancelled. {skipped}'
-        self.assert_story(
+        self.assert_history(
             [
                 ('b', 'INIT', 'SKIPPED', 'Action skipped by user. Reason: not now'),
                 ('a', 'INIT', 'CANCELLED', message),
@@ -280,5 +282,5 @@ class TestCancelledIsForOtherCases(SkipCase):
                     '(far too late), which only pre_condition may',
                 ),
             ],
-            world.story(plan, 'a', 'b'),
+            world.history(plan, 'a', 'b'),
         )

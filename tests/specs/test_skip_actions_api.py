@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.specs.api_case import ApiCase, Client, Meanwhile
+from tests.specs.api_case import ApiCase, Client, InterleavedOperations
 from tests.worlds import action, chain
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
@@ -68,7 +68,7 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
             self.world.worker()
             self.world.wait_for_plan(plan, plan_states.ONGOING)
 
-        client = Client(self.world, Meanwhile(self.world.plans, taken))
+        client = Client(self.world, InterleavedOperations(self.world.plans, taken))
         self.assert_refused(
             409,
             'State update not allowed for actionplan state: ONGOING',
@@ -78,7 +78,9 @@ class TestOnlyWhileThePlanIsPending(ApiCase):
 
     def test_an_action_cancelled_between_check_and_change_refuses_a_skip(self) -> None:
         plan = self.world.create('a')
-        plans = Meanwhile(self.world.plans, lambda: self.world.plans.cancel(plan.uuid))
+        plans = InterleavedOperations(
+            self.world.plans, lambda: self.world.plans.cancel(plan.uuid)
+        )
         self.assert_refused(
             409,
             'State transition not allowed: (CANCELLED -> SKIPPED)',

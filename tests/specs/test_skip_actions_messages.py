@@ -48,5 +48,5 @@ class TestStatusMessageOfPlans(SkipCase):
                 'An action failed: no disk. One or more actions were skipped. '
                 'Action a was skipped by user.',
             ),
-            self.world.story(plan)[-1],
+            self.world.history(plan)[-1],
         )

@@ -37,7 +37,7 @@ class StackHealthCase(StackWorldCase):
 
     def break_resource(self, stack: Stack, name: str) -> None:
         """Let a physical resource vanish unnoticed."""
-        del self.world.outside.things[self.world.ids(stack)[name] or '']
+        del self.world.external.samples[self.world.ids(stack)[name] or '']
 
 
 class TestPlan(StackHealthCase):
@@ -77,7 +77,7 @@ class TestModel(StackHealthCase):
     def test_the_model_has_a_stack_with_its_nested_stacks(self) -> None:
         stack = self.world.make({'a': res(), 'g': res('Group', count=2)}, tags=('x',))
         inner = self.world.nested(stack, 'g')
-        self.world.mark(inner, 'm0', reason='it smokes')
+        self.world.mark(inner, 'm0', reason='it is slow')
 
         (seen,) = self.model().stacks()
 
@@ -86,7 +86,7 @@ class TestModel(StackHealthCase):
             (seen.uuid, seen.name, seen.tenant, seen.tags, seen.state, seen.resources),
         )
         self.assertEqual(
-            [(inner.name, 'm0', 'Thing', 'CHECK_FAILED', 'it smokes', True)],
+            [(inner.name, 'm0', 'Sample', 'CHECK_FAILED', 'it is slow', True)],
             [
                 (bad.stack, bad.name, bad.type, bad.state, bad.reason, bad.marked)
                 for bad in seen.unhealthy
@@ -117,7 +117,7 @@ class TestModel(StackHealthCase):
         for asked, expected in (
             ({}, ['one', 'two']),
             ({'names': ['two']}, ['two']),
-            ({'names': [one.uuid, 'nobody']}, ['one']),
+            ({'names': [one.uuid, 'unknown']}, ['one']),
             ({'tags': ['x']}, ['one', 'two']),
             ({'tags': ['x', 'y']}, ['one']),
             ({'tenant': 'another'}, []),

@@ -27,9 +27,9 @@ class TestStackNotifications(StackWorldCase):
 
     def test_a_stack_is_created_updated_and_deleted(self) -> None:
         stack = self.world.make(ONE, sections=HIDDEN, parameters={'pw': SECRET})
-        made = expectations.story(self.sent())
+        made = expectations.message_lines(self.sent())
         self.world.change(stack, {'b': res()})
-        changed = expectations.story(self.sent())
+        changed = expectations.message_lines(self.sent())
         self.world.act(stack, 'DELETE')
 
         self.assertEqual(
@@ -57,13 +57,13 @@ class TestStackNotifications(StackWorldCase):
         )
         last = self.sent()[-1]
         self.assertEqual(
-            ['stack.delete.end: DELETE_COMPLETE'], expectations.story([last])
+            ['stack.delete.end: DELETE_COMPLETE'], expectations.message_lines([last])
         )
         self.assertIsNotNone(expectations.data(last)['deleted_at'])
         self.assertNotIn(SECRET, str(self.messages))
 
     def test_a_stack_that_cannot_be_created(self) -> None:
-        self.world.outside.fails.add(('create', 'a'))
+        self.world.external.fails.add(('create', 'a'))
         self.world.make({'a': res()})
 
         sent = self.sent()
@@ -76,12 +76,12 @@ class TestStackNotifications(StackWorldCase):
                 'stack.update: CREATE_IN_PROGRESS -> CREATE_FAILED',
                 'stack.create.error: CREATE_FAILED',
             ],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         faults = [expectations.fault(message) for message in sent]
         keys = ('exception', 'exception_message', 'function_name')
         self.assertEqual(
-            ['BrokenThingError', 'create of a does not work', 'record_call'],
+            ['HandlerError', 'create of a does not work', 'record_call'],
             [faults[2][key] for key in keys],
         )
         self.assertEqual(
@@ -93,7 +93,7 @@ class TestStackNotifications(StackWorldCase):
     def test_a_mark_a_replacement_a_lock_and_an_ignored_signal(self) -> None:
         stack = self.world.make({'a': res()})
         self.sent()
-        self.world.mark(stack, 'a', reason='it smokes')
+        self.world.mark(stack, 'a', reason='it is slow')
         (marked,) = self.sent()
         self.world.change(stack)
         self.sent()
@@ -105,10 +105,10 @@ class TestStackNotifications(StackWorldCase):
         locked += self.sent()
 
         self.assertEqual(
-            ['resource.check.error: CHECK_FAILED'], expectations.story([marked])
+            ['resource.check.error: CHECK_FAILED'], expectations.message_lines([marked])
         )
         self.assertEqual(
-            ('it smokes', None),
+            ('it is slow', None),
             (expectations.data(marked)['status_reason'], expectations.fault(marked)),
         )
         self.assertEqual(
@@ -126,10 +126,11 @@ class TestStackNotifications(StackWorldCase):
                 'stack.update: UNLOCK_IN_PROGRESS -> UNLOCK_COMPLETE',
                 'stack.unlock.end: UNLOCK_COMPLETE',
             ],
-            expectations.story(locked),
+            expectations.message_lines(locked),
         )
         self.assertEqual(
-            ['resource.signal.end: LOCK_COMPLETE'], expectations.story([ignored])
+            ['resource.signal.end: LOCK_COMPLETE'],
+            expectations.message_lines([ignored]),
         )
         self.assertIn('Signal ignored', expectations.data(ignored)['status_reason'])
         self.assertEqual(
@@ -161,7 +162,7 @@ class TestStackNotifications(StackWorldCase):
                 'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
                 'stack.create.end: CREATE_COMPLETE',
             ],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         # No message is sent twice.
         ids = {expectations.inner(message)['message_id'] for message in sent}

@@ -59,13 +59,13 @@ class TestCreate(StackWorldCase):
         gate.open()
         world.wait_until_settled(stack)
         self.assertEqual(
-            (1, 3), tuple(map(len, map(world.outside.of, ('create', 'poll'))))
+            (1, 3), tuple(map(len, map(world.external.of, ('create', 'poll'))))
         )
         self.assertEqual(row.physical_id, world.ids(stack)['x'])
 
     def test_after_a_failure_only_independent_resources_are_created(self) -> None:
         world = self.create_stack_world()
-        world.outside.fails.add(('create', 'b'))
+        world.external.fails.add(('create', 'b'))
         stack = world.make({**CHAIN, 'free': res()})
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual(
@@ -81,10 +81,10 @@ class TestCreate(StackWorldCase):
             world.states(stack),
         )
         # A rollback deletes everything.
-        before = set(world.outside.things)
+        before = set(world.external.samples)
         stack = world.make(CHAIN, name='back', disable_rollback=False)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
-        self.assertEqual(before, set(world.outside.things))
+        self.assertEqual(before, set(world.external.samples))
         self.assertEqual({}, world.states(stack))
         self.assertEqual(
             [
@@ -110,9 +110,9 @@ class TestUpdate(StackWorldCase):
         return self.world.transitions(self.stack)[self.count_before :]
 
     def test_changed_resources_and_their_dependents_are_updated_in_place(self) -> None:
-        del self.world.outside.calls[:]
+        del self.world.external.calls[:]
         self.world.change(self.stack, CHAIN)
-        self.assertEqual([], self.world.outside.calls)
+        self.assertEqual([], self.world.external.calls)
         begins, ends = ('s', 'UPDATE_IN_PROGRESS'), ('s', 'UPDATE_COMPLETE')
         self.assertEqual([begins, ends], self.new_transitions())
         self.world.change(self.stack, {**CHAIN, 'a': res(value='2')})
@@ -139,7 +139,7 @@ class TestUpdate(StackWorldCase):
             ],
             self.new_transitions(),
         )
-        self.assertNotIn(self.before['a'], self.world.outside.things)
+        self.assertNotIn(self.before['a'], self.world.external.samples)
 
     def test_resources_are_created_deleted_or_kept_as_the_template_says(self) -> None:
         kept = res(_deletion_policy='Retain')
@@ -147,13 +147,13 @@ class TestUpdate(StackWorldCase):
         self.world.change(self.stack, {**resources, 'kept': kept})
         physical_id = self.world.ids(self.stack)['kept']
         self.assertEqual({'a', 'new', 'kept'}, self.world.ids(self.stack).keys())
-        self.assertEqual(['c', 'b'], self.world.outside.of('delete'))
+        self.assertEqual(['c', 'b'], self.world.external.of('delete'))
         self.world.change(self.stack, resources)
         self.assertEqual({'a', 'new'}, self.world.states(self.stack).keys())
-        self.assertIn(physical_id, self.world.outside.things)
+        self.assertIn(physical_id, self.world.external.samples)
 
     def test_a_failed_update_with_rollback_restores_the_stack(self) -> None:
-        self.world.outside.fails.add(('create', 'new'))
+        self.world.external.fails.add(('create', 'new'))
         resources = {
             **CHAIN,
             'a': res(value='1', fixed='f'),
@@ -162,8 +162,8 @@ class TestUpdate(StackWorldCase):
         stack = self.world.change(self.stack, resources, disable_rollback=False)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(self.before, self.world.ids(self.stack))
-        self.assertEqual(set(self.before.values()), self.world.outside.things.keys())
-        self.world.outside.fails.clear()
+        self.assertEqual(set(self.before.values()), self.world.external.samples.keys())
+        self.world.external.fails.clear()
         self.assertEqual(
             'UPDATE_COMPLETE', self.world.change(self.stack, resources).state.name
         )
@@ -173,7 +173,7 @@ class TestUpdate(StackWorldCase):
         inner = self.world.nested(stack, 'g')
         self.world.change(inner, disable_rollback=False)
         earlier = len(self.world.transitions(inner))
-        self.world.outside.fails.add(('update', 'm0'))
+        self.world.external.fails.add(('update', 'm0'))
         self.world.change(stack, {'g': res('Group', count=1, value='x')})
         self.assertEqual('UPDATE_FAILED', self.world.reload(stack).state.name)
         self.assertEqual(
@@ -187,12 +187,12 @@ class TestUpdate(StackWorldCase):
         )
 
     def test_the_next_update_completes_a_failed_one_without_rollback(self) -> None:
-        self.world.outside.fails.add(('create', 'new'))
+        self.world.external.fails.add(('create', 'new'))
         resources = {**CHAIN, 'new': res(_depends_on='c')}
         self.assertEqual(
             'UPDATE_FAILED', self.world.change(self.stack, resources).state.name
         )
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         self.assertEqual('UPDATE_COMPLETE', self.world.change(self.stack).state.name)
         self.assertEqual({*CHAIN, 'new'}, self.world.ids(self.stack).keys())
         # A change of a final property fails and names the property.
@@ -267,12 +267,12 @@ class TestWhileAnotherRuns(StackWorldCase):
             )
         after = self.world.start_update(self.stack, {'a': CHAIN['a'], 'new': res()})
         self.assertEqual('UPDATE_IN_PROGRESS', after.state.name)
-        self.assertNotIn('new', self.world.outside.of('create'))
+        self.assertNotIn('new', self.world.external.of('create'))
         self.gate.open()
         stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual({'a', 'new'}, self.world.ids(self.stack).keys())
-        self.assertEqual(2, len(self.world.outside.things))
+        self.assertEqual(2, len(self.world.external.samples))
 
     def test_a_delete_supersedes_an_operation_and_is_idempotent(self) -> None:
         first = self.world.stacks.delete(self.stack.uuid, TENANT)
@@ -280,7 +280,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         self.gate.open()
         stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual({}, self.world.external.samples)
         self.assertEqual(first.operation, second.operation)
         self.assertEqual(
             ['CREATE_IN_PROGRESS', 'DELETE_IN_PROGRESS', 'DELETE_COMPLETE'],
@@ -299,7 +299,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual('Stack CREATE cancelled', stack.status_reason)
-        self.assertNotIn('c', self.world.outside.of('create'))
+        self.assertNotIn('c', self.world.external.of('create'))
         # A cancelled update is rolled back.
         self.world.change(self.stack, CHAIN)
         before = self.world.ids(self.stack)
@@ -312,7 +312,7 @@ class TestWhileAnotherRuns(StackWorldCase):
         stack = self.world.wait_until_settled(self.stack)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(self.stack))
-        self.assertEqual(set(before.values()), self.world.outside.things.keys())
+        self.assertEqual(set(before.values()), self.world.external.samples.keys())
         # An update without changes keeps the existing resources.
         self.world.change(self.stack)
         self.assertEqual(before, self.world.ids(self.stack))
@@ -327,7 +327,7 @@ class TestOtherOperations(StackWorldCase):
         self.stack = self.world.make({**CHAIN, 'g': res('Group', count=2)})
 
     def test_a_check_covers_all_resources_and_names_every_failure(self) -> None:
-        self.world.outside.fails.update({('check', 'a'), ('check', 'm1')})
+        self.world.external.fails.update({('check', 'a'), ('check', 'm1')})
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual('CHECK_FAILED', stack.state.name)
         self.assertEqual(
@@ -342,20 +342,20 @@ class TestOtherOperations(StackWorldCase):
 
     def test_a_suspension_runs_in_reverse_and_prevents_updates(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
-        order = [n for n in self.world.outside.of('suspend') if n in CHAIN]
+        order = [n for n in self.world.external.of('suspend') if n in CHAIN]
         self.assertEqual(['c', 'b', 'a'], order)
         refused = self.assertRaises(
             exceptions.NotSupported, self.world.start_update, self.stack, CHAIN
         )
         self.assertIn('SUSPEND_COMPLETE', str(refused))
         stack = self.world.act(self.stack, states.RESUME)
-        order = [n for n in self.world.outside.of('resume') if n in CHAIN]
+        order = [n for n in self.world.external.of('resume') if n in CHAIN]
         self.assertEqual(['a', 'b', 'c'], order)
         self.assertEqual('RESUME_COMPLETE', stack.state.name)
 
     def test_a_check_of_a_suspended_stack_keeps_the_suspension(self) -> None:
         self.world.act(self.stack, states.SUSPEND)
-        del self.world.outside.things[self.world.ids(self.stack)['b'] or '']
+        del self.world.external.samples[self.world.ids(self.stack)['b'] or '']
         stack = self.world.act(self.stack, states.CHECK)
         self.assertEqual(
             ('CHECK_FAILED', 'SUSPEND_COMPLETE'), (stack.state.name, stack.base.name)
@@ -372,7 +372,7 @@ class TestOtherOperations(StackWorldCase):
         )
 
     def test_a_check_counts_failed_and_uncreated_resources(self) -> None:
-        self.world.outside.fails |= {('create', 'new'), ('update', 'b')}
+        self.world.external.fails |= {('create', 'new'), ('update', 'b')}
         resources = {
             **CHAIN,
             'b': res(value='new', _depends_on='a'),
@@ -382,7 +382,7 @@ class TestOtherOperations(StackWorldCase):
         before = self.world.change(self.stack, resources)
         self.assertEqual('UPDATE_FAILED', before.state.name)
         failed = self.world.states(self.stack)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
 
         stack = self.world.act(self.stack, states.CHECK)
 
@@ -407,36 +407,36 @@ class TestOtherOperations(StackWorldCase):
         inner = self.world.nested(self.stack, 'g')
         self.assertEqual('CREATE_COMPLETE', inner.state.name)
         self.assertEqual({'m0', 'm1'}, self.world.ids(inner).keys())
-        self.assertEqual(5, len(self.world.outside.things))
+        self.assertEqual(5, len(self.world.external.samples))
 
     def test_a_deletion_runs_in_reverse_and_continues_after_a_failure(self) -> None:
         inner = self.world.nested(self.stack, 'g')
-        self.world.outside.fails.add(('delete', 'b'))
+        self.world.external.fails.add(('delete', 'b'))
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_FAILED', stack.state.name)
-        order = [n for n in self.world.outside.of('delete') if n in CHAIN]
+        order = [n for n in self.world.external.of('delete') if n in CHAIN]
         self.assertEqual(['c', 'b'], order)
-        self.world.outside.fails.clear()
-        del self.world.outside.calls[:]
+        self.world.external.fails.clear()
+        del self.world.external.calls[:]
         stack = self.world.act(self.stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertIsNotNone(stack.deleted_at)
         self.assertIsNotNone(self.world.reload(inner).deleted_at)
-        self.assertEqual(['b', 'a'], self.world.outside.of('delete'))
-        self.assertEqual({}, self.world.outside.things)
+        self.assertEqual(['b', 'a'], self.world.external.of('delete'))
+        self.assertEqual({}, self.world.external.samples)
         self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 's')
 
     def test_resources_with_reversed_dependencies_can_be_deleted(self) -> None:
         old = {'x': res(fixed='1', _depends_on='y'), 'y': res(fixed='1')}
         new = {'x': res(fixed='2'), 'y': res(fixed='2', _depends_on='x')}
         stack = self.world.make(old, name='turned')
-        self.world.outside.fails.update({('delete', 'x'), ('delete', 'y')})
+        self.world.external.fails.update({('delete', 'x'), ('delete', 'y')})
         stack = self.world.change(stack, new)
         self.assertEqual('UPDATE_FAILED', stack.state.name)
-        self.world.outside.fails.clear()
+        self.world.external.fails.clear()
         stack = self.world.act(stack, states.DELETE)
         self.assertEqual('DELETE_COMPLETE', stack.state.name, stack.status_reason)
-        left = self.world.outside.things.values()
+        left = self.world.external.samples.values()
         self.assertEqual([], [one for one in left if one.get('fixed')])
 
 
@@ -472,7 +472,7 @@ class TestTimeouts(StackWorldCase):
         gate.open()
         stack = world.wait_until_settled(stack)
         self.assertEqual('CREATE_FAILED', stack.state.name)
-        self.assertEqual(['x'], world.outside.of('create'))
+        self.assertEqual(['x'], world.external.of('create'))
         row = world.resource(stack, 'y')
         self.assertEqual('CREATE_FAILED', row.state.name)
         self.assertIn('Timed out before it began', row.status_reason)
@@ -502,7 +502,7 @@ class TestLostWorkers(StackWorldCase):
                 world.kill(doomed)
             stack = world.wait_until_settled(stack)
             self.assertEqual('CREATE_COMPLETE', stack.state.name, commit)
-            self.assertEqual(13, len(world.outside.things), commit)
+            self.assertEqual(13, len(world.external.samples), commit)
             world.stop()
 
     def test_an_update_continues(self) -> None:
@@ -514,7 +514,7 @@ class TestLostWorkers(StackWorldCase):
         )
         gate.wait_until_entered()
         (worker,) = world.workers
-        del world.outside.gates['update', 'b']
+        del world.external.gates['update', 'b']
         world.worker()
         world.kill(worker)
         stack = world.wait_until_settled(stack)

@@ -6,7 +6,7 @@ from tests.specs import test_lock_stack as locks
 from tests.specs import test_lock_stack_cases as cases
 from tests.specs import test_mark_unhealthy as marks
 from tests.specs import test_stacks as stacks
-from tests.specs.database_case import OnDatabase, define_stories
+from tests.specs.database_case import OnDatabase, define_database_tests
 
 
 class LostWorkers(OnDatabase):
@@ -15,7 +15,7 @@ class LostWorkers(OnDatabase):
     commits = (2, 8, 21)
 
 
-define_stories(
+define_database_tests(
     __name__,
     {
         marks.TestMarkDuringOperation: (POSTGRESQL,),

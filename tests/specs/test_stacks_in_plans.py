@@ -84,9 +84,9 @@ class PlanWorldCase(StackWorldCase):
 
     def start_update_plan(self) -> ActionPlan:
         """Start a plan that updates the resource `a`."""
-        wanted = template({**TWO, 'a': res(value='3')})
+        desired = template({**TWO, 'a': res(value='3')})
         return self.world.start(
-            self.world.do('stack_update', self.stack, template=wanted)
+            self.world.do('stack_update', self.stack, template=desired)
         )
 
     def run_plan(self, *actions: Mapping[str, Any], **plan: Any) -> ActionPlan:
@@ -134,11 +134,11 @@ class TestUpdate(PlanWorldCase):
                 ('stack_update', 'RUNNING', 'SUCCEEDED', None),
                 ('plan', 'ONGOING', 'SUCCEEDED', None),
             ],
-            self.world.story(plan),
+            self.world.history(plan),
         )
-        things = self.world.outside.things
+        samples = self.world.external.samples
         ids = self.world.ids(self.stack)
-        self.assertEqual('3', things[ids['a'] or '']['value'])
+        self.assertEqual('3', samples[ids['a'] or '']['value'])
 
     def test_given_parameters_override_existing_ones_and_may_be_hidden(self) -> None:
         names = ('one', 'two', 'pw')
@@ -146,12 +146,12 @@ class TestUpdate(PlanWorldCase):
             name: {'type': 'string', 'default': 'none'} for name in names
         }
         parameters['two']['hidden'] = True
-        wanted = {
+        desired = {
             'a': res(value={'get_param': 'one'}, fixed={'get_param': 'two'}),
             'b': res(value={'get_param': 'pw'}),
         }
         stack = self.world.make(
-            wanted,
+            desired,
             name='p',
             sections={'parameters': parameters},
             parameters={'two': 'keep'},
@@ -168,7 +168,7 @@ class TestUpdate(PlanWorldCase):
         self.assertEqual('***', masking.mask_data(inputs)['private_parameters'])
 
     def test_an_action_of_a_plan_fails_with_the_reason_of_the_stack(self) -> None:
-        self.world.outside.fails.add(('update', 'a'))
+        self.world.external.fails.add(('update', 'a'))
 
         plan = self.world.wait_until_ended(self.start_update_plan())
 
@@ -190,11 +190,11 @@ class TestUpdate(PlanWorldCase):
 
         self.assertIn('None::Such', self.world.message('stack_update') or '')
         plan = self.run_plan(
-            action('u', 'stack_update', input_parameters={'stack': 'nobody'})
+            action('u', 'stack_update', input_parameters={'stack': 'unknown'})
         )
         self.assertEqual('FAILED', plan.state)
         self.assertEqual(
-            'Action failed in pre_condition: The Stack (nobody) could not be found.',
+            'Action failed in pre_condition: The Stack (unknown) could not be found.',
             self.world.message('u'),
         )
         self.assertEqual('CREATE_COMPLETE', self.world.reload(self.stack).state.name)
@@ -272,7 +272,7 @@ class TestCheck(PlanWorldCase):
 
     def test_an_unhealthy_resource_does_not_fail_a_check(self) -> None:
         gone = self.world.ids(self.stack)['b'] or ''
-        del self.world.outside.things[gone]
+        del self.world.external.samples[gone]
 
         plan = self.run_plan(self.world.do('stack_check', self.stack))
 
@@ -331,7 +331,7 @@ class TestLostWorkers(PlanWorldCase):
 
         self.world.kill(self.applier)
         self.world.kill(self.engine)
-        del self.world.outside.gates['update', 'a']
+        del self.world.external.gates['update', 'a']
         self.world.worker(lanes=('engine',))
         self.world.wait_until_settled(self.stack)
         self.world.worker(lanes=('applier',))
@@ -371,7 +371,7 @@ class TestLostWorkers(PlanWorldCase):
                 world.kill(doomed)
             world.worker(lanes=(lane,))
             self.assertEqual('SUCCEEDED', world.wait_until_ended(plan).state)
-            self.assertEqual(3, len(world.outside.things), world.report(plan))
+            self.assertEqual(3, len(world.external.samples), world.report(plan))
             self.assertEqual(
                 [
                     ('s', 'UPDATE_IN_PROGRESS'),

@@ -31,5 +31,5 @@ class TestOverdueOperation(StackWorldCase):
 
         stack = world.wait_until_settled(stack)
         self.assertEqual('ROLLBACK_COMPLETE', stack.state.name)
-        self.assertEqual(['x', 'y'], sorted(world.outside.of('create')))
-        self.assertEqual({}, world.outside.things)
+        self.assertEqual(['x', 'y'], sorted(world.external.of('create')))
+        self.assertEqual({}, world.external.samples)

@@ -37,7 +37,7 @@ class TestVerdict(base.TestCase):
         )
         self.assertEqual(0, verdict(CLEAN)[0])
 
-    def test_advisories_that_cannot_be_reached_are_said_and_do_not_fail(self):
+    def test_unavailable_advisories_are_reported_and_do_not_fail(self):
         self.assertEqual(
             (0, ['advisories not reachable: the index knows none of the packages']),
             verdict(SKIPPED),

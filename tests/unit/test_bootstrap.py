@@ -62,7 +62,7 @@ class TestNotifications(SettingsCase):
         'publish_timeout = 3',
     )
 
-    def test_what_they_say(self) -> None:
+    def test_payload_settings_have_the_values_of_the_options(self) -> None:
         found = settings.payload_settings(self.read(*self.LINES))
         self.assertEqual(
             NotificationSettings(
@@ -76,20 +76,18 @@ class TestNotifications(SettingsCase):
         )
         self.assert_differs(found, default=NotificationSettings('there'))
 
-    def test_how_they_are_published(self) -> None:
+    def test_relay_settings_have_the_values_of_the_options(self) -> None:
         found = settings.relay_settings(self.read(*self.LINES))
         self.assertEqual(RelaySettings(batch_size=7, publish_timeout=3), found)
 
-    def test_what_a_lost_queue_held_is_published_again_unless_queues_end_anyway(
-        self,
-    ) -> None:
+    def test_the_redelivery_window_is_zero_for_auto_delete_queues(self) -> None:
         lines = [line for line in self.LINES if 'auto_delete' not in line]
         found = settings.relay_settings(self.read(*lines, 'redelivery_window = 9'))
         self.assertEqual(9, found.redelivery_window)
         given = self.read(*self.LINES, 'redelivery_window = 9')
         self.assertEqual(0, settings.relay_settings(given).redelivery_window)
 
-    def test_where_they_go(self) -> None:
+    def test_the_bus_is_opened_with_the_messaging_options(self) -> None:
         given: list[Any] = []
 
         def record(settings: Any, *, host: str, notifications: Any) -> None:
@@ -192,7 +190,7 @@ class TestLanes(SettingsCase):
             )
             self.assert_differs(found, 'look_ahead', 'linger', 'quick')
 
-    def test_the_upkeep_of_the_engine(self) -> None:
+    def test_the_reconciler_settings_have_the_values_of_the_options(self) -> None:
         found = settings.reconciler_settings(
             self.read(
                 '[engine]', 'action_plan_expiry = 2', 'check_periodic_interval = 3'
@@ -203,7 +201,7 @@ class TestLanes(SettingsCase):
 
 
 class TestStacks(SettingsCase):
-    def test_how_large_they_may_become(self) -> None:
+    def test_stack_limits_have_the_values_of_the_options(self) -> None:
         options = {
             'stack_action_timeout': ('timeout', 60),
             'max_nested_stack_depth': ('depth', 2),

@@ -49,7 +49,7 @@ class TestAddresses(base.TestCase):
         self.assertEqual(list(LOCAL), self.refused_addresses(Destinations(), LOCAL))
         self.assertEqual([], self.refused_addresses(Destinations(), ELSEWHERE))
 
-    def test_an_exception_holds_in_every_form_of_the_address(self):
+    def test_an_exception_applies_to_every_form_of_the_address(self):
         forms = ('127.0.0.1', '::1', '::ffff:127.0.0.1', '169.254.169.254')
 
         self.assertEqual(
@@ -109,12 +109,12 @@ class TestResolving(base.TestCase):
             self.resolve(['127.0.0.1', '192.0.2.1', '192.0.2.2', '192.0.2.1']),
         )
 
-    def test_a_name_that_leads_nowhere_else_is_refused(self):
+    def test_a_name_with_only_refused_addresses_is_refused(self):
         # A scope does not hide an address.
         for addresses in (['127.0.0.1', '169.254.169.254'], ['fe80::1%2']):
             self.assertRaises(DestinationRefusedError, self.resolve, addresses)
 
-    def test_a_proxy_is_not_asked_for_what_is_refused(self):
+    def test_a_proxy_gets_no_refused_destination(self):
         ask = outgoing.check_behind_proxy
         for host in ('localhost', 'a.localhost', '127.1', '0x7f000001', '2130706433'):
             self.assertRaises(DestinationRefusedError, ask, host, Destinations())
@@ -127,7 +127,7 @@ class TestOptions(base.TestCase):
 
         self.assertEqual(Destinations(), settings.destinations(configuration))
 
-    def test_they_say_what_an_operator_has_set(self):
+    def test_destinations_have_the_values_of_the_options(self):
         path = self.home / 'x.conf'
         path.write_text(
             '[outgoing_http]\nallowed_hosts = a.example,*.b\n'

@@ -340,7 +340,7 @@ class TestStates(DocsTestCase):
 
     def test_the_tables_have_every_state_and_every_transition(self):
         machine = Machine(
-            'thing',
+            'sample',
             {'NEW': 'It is new.', 'OLD': 'It is old.'},
             {('NEW', 'OLD'): 'time passes'},
             initial=('NEW',),

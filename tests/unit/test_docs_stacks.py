@@ -75,7 +75,7 @@ def sections(page, underline):
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-class Made:
+class CreatedResources:
     """The created resources of the example.
 
     The reference of a Value is its value; that of a file is its path.
@@ -114,7 +114,7 @@ class TemplatesCase(base.TestCase):
         made = Blueprint.of(
             Definition(template, files=FILES), name='hello', uuid='1', tenant='2'
         )
-        (output,) = made.outputs(Made(self.template))
+        (output,) = made.outputs(CreatedResources(self.template))
         self.assertIsNone(output.error)
         return output.value
 

@@ -10,6 +10,7 @@ from tests import base
 
 ROOT = pathlib.Path(__file__).parents[2]
 SOURCE = ROOT / 'doc/source'
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 #: Words that open a question, and imperatives that are one in disguise ("Say whether").
 FORBIDDEN = frozenset(
     {
@@ -52,6 +53,8 @@ _ANY_BANNED = re.compile('|'.join(BANNED), re.IGNORECASE)
 #: A pattern of helper names in tests -> the name to use instead.
 UNCLEAR_HELPERS = {
     r'an?_\w+': 'create_..., insert_..., make_...',
+    r'test_(what|how|where|who(ever|se)?)_\w+': 'a sentence with a noun as its subject',
+    r'test_(\w+_)?(anew|goes?_on|told|for_ever|looked_at|nobody)(_\w+)?': 'plain terms',
     r'_?(told|asked|begun|wanted|seen|said|gone|looked)': 'a noun or a verb',
     r'_?(heed|hear|heard|tell|go_on|goes_on|begins|becomes?)': 'the term of the field',
     r'let_\w+|until(_\w+)?|assert_told\w*|whatever_\w+': 'an imperative verb',
@@ -69,7 +72,16 @@ UNCLEAR_FUNCTIONS = {
     r'_?leave_\w+|_?come_\w+': 'exit, on_...',
 }
 #: Names of variables, parameters and attributes: use a precise noun instead.
-UNCLEAR_VARIABLES = re.compile(r'_?(told|said|ears?|hears?|heard|mortals?)')
+UNCLEAR_VARIABLES = re.compile(
+    r'_?(told|said|ears?|hears?|heard|mortals?|wanted|things?|stor(y|ies)|rubbish)'
+    r'|_?(\w+_)?patience|(\w+_)?PATIENCE'
+)
+#: Words in names of classes: use the standard term instead, such as Tests for a mixin,
+#: Case for a base class of tests, and History for recorded changes.
+UNCLEAR_CLASSES = re.compile(
+    r'(Asking|Careless|Hear|Heed|Meddling|Moody|Nobody|Rubbish|Somebody|Stor(y|ies)'
+    r'|Surprised|Tells?|Things?|Told|Whatever)(?![a-z])'
+)
 #: Functions that match such a pattern, and the reason.
 CLEAR_FUNCTIONS = {
     'db/sqlalchemy/migration.py:_begin': 'the SQL statement',
@@ -115,7 +127,7 @@ def statements(node):
 
 def bound_names(node):
     """Return the names that a function or an assignment binds."""
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, FUNCTIONS):
         args = node.args
         return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     targets = getattr(node, 'targets', [getattr(node, 'target', None)])
@@ -137,7 +149,7 @@ def read_sources():
     * all docstrings by place
     * the paths of the public classes of the product by name
     * all functions: (path, name)
-    * the unclear names of variables by place
+    * the unclear names of variables and classes by place
     """
     docstrings, classes, functions = {}, collections.defaultdict(list), []
     unclear = {}
@@ -147,11 +159,13 @@ def read_sources():
             for node in statements(tree):
                 for name in filter(UNCLEAR_VARIABLES.fullmatch, bound_names(node)):
                     unclear[f'{path}:{node.lineno}'] = name
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                if isinstance(node, ast.ClassDef) and UNCLEAR_CLASSES.search(node.name):
+                    unclear[f'{path}:{node.lineno}'] = node.name
+                if isinstance(node, ast.Module | ast.ClassDef | FUNCTIONS):
                     text = ast.get_docstring(node)
                     if text:
                         docstrings[f'{path}:{getattr(node, "lineno", 1)}'] = text
-                if isinstance(node, ast.FunctionDef):
+                if isinstance(node, FUNCTIONS):
                     functions.append((path, node.name))
             for node in tree.body if top == 'watcherlite' else ():
                 if isinstance(node, ast.ClassDef) and not node.name.startswith('_'):
@@ -258,7 +272,7 @@ class TestSources(base.TestCase):
 
         self.assertEqual([], unclear)
 
-    def test_variables_are_named_by_their_content(self):
+    def test_variables_and_classes_are_named_by_their_content(self):
         _, _, _, unclear = read_sources()
 
         self.assertEqual({}, unclear)
@@ -269,7 +283,7 @@ class TestSources(base.TestCase):
         found = {line.partition(': use ')[0] for line in unclear}
         self.assertEqual(CLEAR_FUNCTIONS.keys(), found)
 
-    def test_only_the_listed_names_stand_for_two_things(self):
+    def test_only_the_listed_names_have_two_meanings(self):
         _, found, _, _ = read_sources()
 
         shared = {name for (_, name), paths in found.items() if len(paths) > 1}

@@ -391,7 +391,7 @@ def _fence(item, top):
         return None
     if any(item.module == a or item.module.startswith(f'{a}.') for a in allowed):
         return None
-    return f'{top} is only for {", ".join(allowed) or "nobody"}'
+    return f'{top} is only for {", ".join(allowed) or "unknown"}'
 
 
 def cycles(imports):
@@ -444,7 +444,7 @@ class TestProduct(base.TestCase):
     def test_no_parts_import_each_other_in_a_circle(self):
         self.assertEqual([], cycles(self.imports))
 
-    def test_every_module_has_a_room(self):
+    def test_every_module_has_a_layer(self):
         # These contain only their docstring.
         packages = {'watcherlite', 'watcherlite.db'}
 
@@ -579,7 +579,7 @@ class TestChecks(base.TestCase):
                 self.check(f'watcherlite.{module}', source),
             )
 
-    def test_a_fence_does_not_hold_for_like_names(self):
+    def test_a_fence_does_not_apply_to_similar_names(self):
         self.assertEqual([], self.check('watcherlite.domain.x', 'import kombucha'))
 
     def test_a_function_does_not_hide_an_import_that_points_up(self):

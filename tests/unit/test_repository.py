@@ -43,7 +43,7 @@ class TestReadme(base.TestCase):
             self.assertTrue((ROOT / path).is_file(), path)
         self.assertNotIn('$ ', self.text.partition('.. first command')[0])
 
-    def test_the_second_installs_what_tests_need_and_runs_them(self):
+    def test_the_second_installs_the_test_requirements_and_runs_the_tests(self):
         self.assertEqual(
             shlex.split(
                 ".venv/bin/pip install --quiet --editable '.[test]' && "
@@ -96,7 +96,7 @@ class TestPackaging(base.TestCase):
         for script in ours.values():
             self.assertTrue(callable(script.load()), script)
 
-    def test_the_licence_is_the_one_that_is_named(self):
+    def test_the_license_is_the_declared_one(self):
         self.assertRegex(
             (ROOT / 'LICENSE').read_text(), r'\A\s+Apache License\n\s+Version 2\.0,'
         )

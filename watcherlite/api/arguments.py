@@ -285,8 +285,8 @@ def _rule(error: Any) -> str:
     match keyword:
         case 'type':
             kinds = [right] if isinstance(right, str) else right
-            wanted = ' or '.join(_TYPES[kind] for kind in kinds)
-            return f'It must be {wanted} and is {json_values.kind(value)}.'
+            desired = ' or '.join(_TYPES[kind] for kind in kinds)
+            return f'It must be {desired} and is {json_values.kind(value)}.'
         case 'enum':
             return f'Value should be one of: {", ".join(str(each) for each in right)}'
         case 'pattern':

@@ -106,8 +106,8 @@ _ERROR_MESSAGE: Schema = {
     'properties': {
         'error_message': {
             'type': 'string',
-            'description': 'JSON once more: an object with faultcode (Client or '
-            'Server), faultstring (what was wrong) and debuginfo (null).',
+            'description': 'A JSON document as text: an object with faultcode '
+            '(Client or Server), faultstring (what was wrong) and debuginfo (null).',
             'contentMediaType': falcon.MEDIA_JSON,
         }
     },

@@ -24,7 +24,7 @@ SYSTEM_READER = 'rule:system_reader_api'
 #: Written out, so that a deployment whose `system_manager_api` includes the managers of
 #: projects does not give them the objects of all other projects.
 EVERYWHERE = 'rule:admin_api or (role:manager and system_scope:all)'
-NOBODY = '!'
+NEVER = '!'
 #: Another service without a user.
 SERVICE = 'rule:service_api'
 
@@ -126,7 +126,7 @@ _TABLE: Sequence[tuple[str, str, Sequence[str]]] = (
     ('scoring_engine', SYSTEM_READER, ('get', 'get_all', 'detail')),
     ('service', SYSTEM_READER, ('get', 'get_all', 'detail')),
     ('stacks', READER, ('index', 'detail')),
-    ('stacks', NOBODY, ('global_index',)),
+    ('stacks', NEVER, ('global_index',)),
     ('stacks', READER, ('lookup', 'show')),
     ('stacks', MEMBER, ('create',)),
     ('stacks', READER, ('preview',)),

@@ -15,7 +15,7 @@ from watcherlite.domain import events, graph
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan
 from watcherlite.domain.actions import APPLIER, Edge, NewAction
 from watcherlite.domain.audits import ONESHOT, Audit, NewAudit, NewGoal, NewStrategy
-from watcherlite.domain.creators import CREATOR, NOBODY, Creator
+from watcherlite.domain.creators import CREATOR, NO_AUTHORITY, Creator
 from watcherlite.domain.documents.plan_document import (
     ActionDocument,
     PlanDocument,
@@ -89,7 +89,7 @@ class Origin:
     strategy_id: int | None
     efficacy_indicators: Sequence[Mapping[str, Any]] = ()
     global_efficacy: Sequence[Mapping[str, Any]] = ()
-    creator: Creator = NOBODY
+    creator: Creator = NO_AUTHORITY
     retry_of: str | None = None
 
 

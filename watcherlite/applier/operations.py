@@ -23,7 +23,7 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import APPLIER, MESSAGE_LENGTH, Action, ActionChange
-from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.creators import NO_AUTHORITY, Creator
 from watcherlite.domain.documents import json_values, plan_document
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.events import action_event
@@ -85,7 +85,7 @@ class PlanOperations:
         self,
         document: PlanDocument,
         context: Mapping[str, Any] | None = None,
-        creator: Creator = NOBODY,
+        creator: Creator = NO_AUTHORITY,
     ) -> ActionPlan:
         """Store a plan as RECOMMENDED, with its audit.
 
@@ -99,7 +99,7 @@ class PlanOperations:
         self,
         value: object,
         context: Mapping[str, Any] | None = None,
-        creator: Creator = NOBODY,
+        creator: Creator = NO_AUTHORITY,
     ) -> ActionPlan:
         """Store the plan that a JSON value describes, as `create` does."""
         validate = creation.validator(self._types)
@@ -132,7 +132,7 @@ class PlanOperations:
         self,
         uuid: str,
         context: Mapping[str, Any] | None = None,
-        creator: Creator = NOBODY,
+        creator: Creator = NO_AUTHORITY,
         only: str | None = None,
     ) -> ActionPlan:
         """Store a RECOMMENDED plan with the actions of an ended one that did not

@@ -45,15 +45,15 @@ def remaining_document(
         )
     # Derived actions are derived again by theirs.
     found = {a.uuid: a for a in actions if a.derived_from is None}
-    wanted = {uuid for uuid, a in found.items() if a.status in REMAINING}
+    desired = {uuid for uuid, a in found.items() if a.status in REMAINING}
     if only is not None:
-        if only not in wanted:
+        if only not in desired:
             state = found[only].state if only in found else 'derived'
             raise exceptions.Conflict(_state_problem('action', state))
-        wanted &= _with_descendants(found, only)
-    if not wanted:
+        desired &= _with_descendants(found, only)
+    if not desired:
         raise exceptions.Conflict('All actions of the action plan have succeeded.')
-    parents = _remaining_parents(found, wanted)
+    parents = _remaining_parents(found, desired)
     names = {uuid: a.name or uuid for uuid, a in found.items()}
     return PlanDocument(
         name=plan.name,
@@ -70,7 +70,7 @@ def remaining_document(
                 not_before=None if action.not_before == EPOCH else action.not_before,
             )
             for uuid, action in found.items()
-            if uuid in wanted
+            if uuid in desired
         ),
     )
 
@@ -98,9 +98,9 @@ def _with_descendants(found: Mapping[str, Action], uuid: str) -> set[str]:
 
 
 def _remaining_parents(
-    found: Mapping[str, Action], wanted: set[str]
+    found: Mapping[str, Action], desired: set[str]
 ) -> Mapping[str, Sequence[str]]:
-    """Return the dependencies between the wanted actions.
+    """Return the dependencies between the retried actions.
 
     :param found: parents before children
     """
@@ -110,7 +110,7 @@ def _remaining_parents(
     for uuid, action in found.items():
         parents[uuid] = {}
         for parent in action.parents:
-            if parent in wanted:
+            if parent in desired:
                 parents[uuid][parent] = None
             else:
                 parents[uuid].update(parents.get(parent, {}))
@@ -120,4 +120,4 @@ def _remaining_parents(
                 f'The retry would have more than {MAX_DEPENDENCIES} dependencies; '
                 'create a new action plan.'
             )
-    return {uuid: tuple(parents[uuid]) for uuid in wanted}
+    return {uuid: tuple(parents[uuid]) for uuid in desired}

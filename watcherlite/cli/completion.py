@@ -208,16 +208,16 @@ def _argument_candidates(
         return _choices(option) or (found[0] if found else [])
     if current.startswith('-'):
         return _options(parser, current)
-    wanted = parser._positionals._group_actions
+    desired = parser._positionals._group_actions
     place = len(_positionals(parser, arguments))
-    if not wanted or (place >= len(wanted) and wanted[-1].nargs not in ('+', '*')):
+    if not desired or (place >= len(desired) and desired[-1].nargs not in ('+', '*')):
         return []
-    argument = wanted[min(place, len(wanted) - 1)]
+    argument = desired[min(place, len(desired) - 1)]
     noun, _, verb = name.rpartition(' ')
     collection = VALUES.get(str(argument.metavar).lower())
-    if argument is wanted[0] and verb in _NEW:
+    if argument is desired[0] and verb in _NEW:
         collection = None
-    elif argument is wanted[0]:
+    elif argument is desired[0]:
         while noun and noun not in FIRST_ARGUMENTS:
             noun = noun.rpartition(' ')[0]
         collection = FIRST_ARGUMENTS.get(noun)

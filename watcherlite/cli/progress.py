@@ -54,7 +54,7 @@ class Outage:
     """An outage of a server: reported once, tolerated for some seconds.
 
     :param server: its name in the reports
-    :param patience: seconds for which it may be unavailable
+    :param outage_timeout: seconds for which it may be unavailable
     :param report: shows a line
     :param monotonic: seconds
     """
@@ -62,12 +62,12 @@ class Outage:
     def __init__(
         self,
         server: str,
-        patience: float,
+        outage_timeout: float,
         report: Callable[[str], object],
         monotonic: Callable[[], float],
     ) -> None:
         self._server = server
-        self._patience = patience
+        self._outage_timeout = outage_timeout
         self._report = report
         self._monotonic = monotonic
         self._since: float | None = None
@@ -78,7 +78,7 @@ class Outage:
         if self._since is None:
             self._since = now
             self._report(f'waiting for the {self._server}: {error}')
-        if now - self._since > self._patience:
+        if now - self._since > self._outage_timeout:
             raise error
 
     def end(self) -> None:

@@ -42,8 +42,10 @@ def upgrade(configuration: conf.Configuration, args: argparse.Namespace) -> None
             'whenever it opens it.'
         )
         return
-    patient = migration.unlimited(settings.database_settings(configuration))
-    engine = make_engine(patient)
+    settings_without_timeout = migration.unlimited(
+        settings.database_settings(configuration)
+    )
+    engine = make_engine(settings_without_timeout)
     try:
         before = migration.version(engine)
         migration.upgrade(engine)
@@ -101,8 +103,8 @@ def purge(configuration: conf.Configuration, args: argparse.Namespace) -> None:
         store.check()
         # Scripts are not asked for confirmation.
         if not (args.yes or args.dry_run) and sys.stdin.isatty():
-            wanted = _format_counts(store.purge(before, left, True))
-            if not exits.confirm(f'Permanently delete {wanted}? [y/N] '):
+            desired = _format_counts(store.purge(before, left, True))
+            if not exits.confirm(f'Permanently delete {desired}? [y/N] '):
                 print('Nothing was deleted.')
                 return
         while left:

@@ -8,7 +8,7 @@ from typing import Any
 
 from watcherlite.domain import audits
 from watcherlite.domain.actions import MESSAGE_LENGTH, truncate
-from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.creators import NO_AUTHORITY, Creator
 from watcherlite.domain.rows import Value, stored
 from watcherlite.states import action_plan as states
 
@@ -49,7 +49,7 @@ class NewActionPlan(Value):
     global_efficacy: Sequence[Mapping[str, Any]] = ()
     efficacy_indicators: Sequence[Mapping[str, Any]] = ()
     created_at: datetime.datetime | None = None
-    creator: Creator = NOBODY
+    creator: Creator = NO_AUTHORITY
 
     state: str = states.RECOMMENDED
     stage: str = FORWARD

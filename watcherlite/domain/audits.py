@@ -5,7 +5,7 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.creators import NO_AUTHORITY, Creator
 from watcherlite.domain.rows import Value, stored
 
 ONESHOT = 'ONESHOT'
@@ -131,7 +131,7 @@ class NewAudit(Value):
     force: bool = False
     action_id: int | None = None
     hostname: str | None = None
-    creator: Creator = NOBODY
+    creator: Creator = NO_AUTHORITY
 
     def stored(self, key: int) -> 'Audit':
         return stored(self, Audit, key)

@@ -57,7 +57,7 @@ class Creator:
 
 
 #: Without any authority.
-NOBODY = Creator()
+NO_AUTHORITY = Creator()
 #: The creator of plans run on the machine of the database and the worker.
 LOCAL = Creator(everywhere=True)
 

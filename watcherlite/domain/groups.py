@@ -75,18 +75,18 @@ class GroupStep:
 
 
 def order(
-    members: Iterable[Member], wanted: Mapping[str, Any] | None = None
+    members: Iterable[Member], desired: Mapping[str, Any] | None = None
 ) -> list[Member]:
     """Return members in the order of replacement and deletion.
 
     Members out of service come first, then the oldest ones.
 
-    :param wanted: the target definition: members with another definition come before
+    :param desired: the target definition: members with another definition come before
         older ones, so that a rollback keeps the original members
     """
 
     def key(member: Member) -> tuple[Any, ...]:
-        fits = wanted is None or member.definition == wanted
+        fits = desired is None or member.definition == desired
         return member.serving, fits, *_age(member)
 
     return sorted(members, key=key)
@@ -105,14 +105,14 @@ def resized(
     members: Sequence[Member],
     size: int,
     fresh: Iterator[str],
-    wanted: Mapping[str, Any] | None = None,
+    desired: Mapping[str, Any] | None = None,
 ) -> list[str]:
     """Return the names of a number of members: existing ones, as far as possible.
 
     :param fresh: names for new members
-    :param wanted: as for `order`
+    :param desired: as for `order`
     """
-    kept = [m.name for m in order(members, wanted)][max(0, len(members) - size) :]
+    kept = [m.name for m in order(members, desired)][max(0, len(members) - size) :]
     return kept + list(itertools.islice(fresh, size - len(kept)))
 
 
@@ -244,12 +244,12 @@ class _Rolling:
             *(name for name in absent if name not in down),
         ]
         self._to_change = [name for name in target if fits.get(name) is False]
-        wanted = frozenset(target)
+        desired = frozenset(target)
         #: Members to delete in the end, the first to delete at the front.
-        self._surplus = [name for name in fits if name not in wanted]
+        self._surplus = [name for name in fits if name not in desired]
         self._present = [name for name in target if name in fits] + self._surplus
-        self._converted = {name for name in wanted if fits.get(name)}
-        self._take_first = set(fits) | down | wanted
+        self._converted = {name for name in desired if fits.get(name)}
+        self._take_first = set(fits) | down | desired
 
     def steps(self) -> Iterator[GroupStep]:
         """Yield one step after the other; at least one."""

@@ -111,9 +111,9 @@ def victims(
     :param zones: likewise; if both cannot be met, regions take precedence
     """
     quotas: list[tuple[str, dict[str | None, int]]] = [
-        (key, dict([(None, max(0, count - sum(wanted.values()))), *wanted.items()]))
-        for key, wanted in ((REGION, regions), (ZONE, zones))
-        if wanted is not None
+        (key, dict([(None, max(0, count - sum(desired.values()))), *desired.items()]))
+        for key, desired in ((REGION, regions), (ZONE, zones))
+        if desired is not None
     ]
     chosen: dict[str, Node] = {}
     # First nodes that match both, then regions alone, then any.

@@ -44,12 +44,14 @@ class Rule:
 
 
 def _holds(condition: Condition, item: Any) -> bool:
-    for field, wanted in condition.items():
+    for field, desired in condition.items():
         value = getattr(item, field)
-        if wanted is PRESENT:
+        if desired is PRESENT:
             if value is None:
                 return False
-        elif value not in wanted if isinstance(wanted, frozenset) else value != wanted:
+        elif (
+            value not in desired if isinstance(desired, frozenset) else value != desired
+        ):
             return False
     return True
 

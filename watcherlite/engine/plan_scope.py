@@ -111,11 +111,11 @@ class PlanScope:
             if _UUID.match(reference.name):
                 for kind in (reference.kind,) if reference.kind else (Cluster, Node):
                     uuids.setdefault(kind, set()).add(reference.name)
-        wanted = [sorted(uuids.get(kind, ())) for kind in (Stack, Cluster, Node)]
+        desired = [sorted(uuids.get(kind, ())) for kind in (Stack, Cluster, Node)]
         found: set[tuple[Kind | None, str]] = set()
-        for start in range(0, len(wanted[0]), CHUNK):
+        for start in range(0, len(desired[0]), CHUNK):
             query = Query(
-                {'uuid': wanted[0][start : start + CHUNK]},
+                {'uuid': desired[0][start : start + CHUNK]},
                 nested=True,
                 tenant=creator.tenant,
             )
@@ -123,10 +123,10 @@ class PlanScope:
                 (Stack, listed.stack.uuid) for listed in self._store.list_stacks(query)
             }
         rows: list[Cluster | Node] = []
-        if wanted[1]:
-            rows += self._store.clusters_by_uuid(wanted[1]).values()
-        if wanted[2]:
-            rows += self._store.nodes_by_uuid(wanted[2]).values()
+        if desired[1]:
+            rows += self._store.clusters_by_uuid(desired[1]).values()
+        if desired[2]:
+            rows += self._store.nodes_by_uuid(desired[2]).values()
         return found | {
             (type(row), row.uuid)
             for row in rows

@@ -227,9 +227,9 @@ class _GroupTransaction:
         result = self._result
         ids = {item.before.plan_id for item in items}
         ids |= {request.plan_id for request in claim_requests}
-        wanted = sorted(i for i in ids if i is not None)
-        result.locked = self._tx.lock_plans(wanted, wait=False) if wanted else {}
-        result.busy = frozenset(wanted) - result.locked.keys() - self._group.absent
+        desired = sorted(i for i in ids if i is not None)
+        result.locked = self._tx.lock_plans(desired, wait=False) if desired else {}
+        result.busy = frozenset(desired) - result.locked.keys() - self._group.absent
         self._plans = dict(result.locked)
         busy = result.busy
         if not busy:

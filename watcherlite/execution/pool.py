@@ -78,8 +78,8 @@ class Pool:
                 return False
             self._jobs.extend(jobs)
             busy = self._busy()
-            wanted = self.size if self.average > SHORT else max(1, busy)
-            woken = self._wake(min(len(self._jobs), wanted - busy))
+            desired = self.size if self.average > SHORT else max(1, busy)
+            woken = self._wake(min(len(self._jobs), desired - busy))
             return len(self._jobs) > woken
 
     @property

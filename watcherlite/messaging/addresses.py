@@ -55,7 +55,7 @@ def parse(url: str) -> tuple[Address, ...]:
             raise _invalid('each URL in it begins with amqp://, amqps:// or rabbit://.')
         authorities, _, vhost = piece.partition('://')[2].partition('/')
         if '@' in vhost or '?' in vhost:
-            raise _invalid('what follows the first "/" is the virtual host alone.')
+            raise _invalid('the virtual host is all that follows the first "/".')
         for authority in re.split('[;,]', authorities):
             addresses.append(
                 _address(authority, urlparse.unquote(vhost) or '/', tls, addresses)
@@ -77,7 +77,7 @@ def _address(authority: str, vhost: str, tls: bool, before: list[Address]) -> Ad
     if not separator:
         user, password = (before[0].user, before[0].password) if before else ('', '')
     elif before and not before[0].user:
-        raise _invalid('credentials stand with the first host, or with each.')
+        raise _invalid('either the first host has the credentials, or each host.')
     match = re.fullmatch(r'(\[[0-9a-fA-F:.]+\]|[^:\[\]\s]*)(?::(\d{1,5}))?', location)
     if match is None or not 0 < int(match[2] or 1) < 65536:
         raise _invalid('a host is a name or an address, and a port a number after ":".')
@@ -93,7 +93,7 @@ def _address(authority: str, vhost: str, tls: bool, before: list[Address]) -> Ad
 
 def _invalid(rule: str) -> exceptions.ConfigurationError:
     return exceptions.ConfigurationError(
-        f'The broker URL ([messaging] url) cannot be used: {rule} Right is, for '
-        'instance, amqp://USER:PASSWORD@HOST:5672/VHOST or '
+        f'The broker URL ([messaging] url) cannot be used: {rule} '
+        'Example: amqp://USER:PASSWORD@HOST:5672/VHOST or '
         f'rabbit://USER:PASSWORD@HOST1:5672,USER:PASSWORD@HOST2:5672/VHOST. {_ENCODE}'
     )

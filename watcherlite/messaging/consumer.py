@@ -172,12 +172,12 @@ class Consumer:
 
     def _subscribe(self, link: connection.BrokerConnection) -> ConsumerWatchdog:
         channel = self._channel = link.channel()
-        wanted = topology.work(self._prefix)
-        declaration.declare(channel, wanted)
+        desired = topology.work(self._prefix)
+        declaration.declare(channel, desired)
         # A new name each time: the old queue is locked until the broker notices that
         # the last connection is lost.
         own = topology.control_queue(self._prefix, uuid.uuid4().hex)
-        declaration.declare_queue(channel, own, wanted.remedy)
+        declaration.declare_queue(channel, own, desired.remedy)
         channel.basic_qos(prefetch_size=0, prefetch_count=_PREFETCH, a_global=False)
         queues = {lane: topology.lane_queue(self._prefix, lane) for lane in self._lanes}
         watchdog = ConsumerWatchdog(channel, list(queues.values()), self._check)

@@ -13,22 +13,22 @@ _PRECONDITION_FAILED = 406
 _NOT_FOUND = 404
 
 
-def declare(channel: Any, wanted: topology.Topology) -> None:
+def declare(channel: Any, desired: topology.Topology) -> None:
     """Declare all exchanges and queues, and bind them.
 
     :raises exceptions.ConfigurationError: one exists with other properties; a retry
         does not help
     """
-    for exchange in wanted.exchanges:
-        with _explain_errors(f'exchange {exchange.name}', wanted.remedy):
+    for exchange in desired.exchanges:
+        with _explain_errors(f'exchange {exchange.name}', desired.remedy):
             channel.exchange_declare(
                 exchange=exchange.name,
                 type=exchange.type,
                 durable=exchange.durable,
                 auto_delete=exchange.auto_delete,
             )
-    for queue in wanted.queues:
-        declare_queue(channel, queue, wanted.remedy)
+    for queue in desired.queues:
+        declare_queue(channel, queue, desired.remedy)
 
 
 def declare_queue(channel: Any, queue: topology.Queue, remedy: str) -> None:

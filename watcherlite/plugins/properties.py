@@ -201,10 +201,10 @@ def converted(value: Any, kinds: Any) -> Any:
     """
     if value is None or kinds is None:
         return value
-    wanted = [kinds] if isinstance(kinds, str) else list(kinds)
-    if any(_IS[kind](value) for kind in wanted if kind in _IS):
+    desired = [kinds] if isinstance(kinds, str) else list(kinds)
+    if any(_IS[kind](value) for kind in desired if kind in _IS):
         return value
-    for kind in wanted:
+    for kind in desired:
         convert = _CONVERSIONS.get(kind)
         try:
             made = value if convert is None else convert(value)

@@ -202,8 +202,8 @@ def _explain(error: Any, root: str) -> Iterator[str]:
             yield from _unknown_keys(place, instance, error.schema)
         case 'type':
             kinds = [right] if isinstance(right, str) else list(right)
-            wanted = ' or '.join(_TYPES.get(kind, kind) for kind in kinds)
-            yield f'{place}: {value} is not {wanted}'
+            desired = ' or '.join(_TYPES.get(kind, kind) for kind in kinds)
+            yield f'{place}: {value} is not {desired}'
         case 'minimum':
             yield f'{place}: {value} is less than the minimum of {right}'
         case 'maximum':

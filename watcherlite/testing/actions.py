@@ -20,7 +20,7 @@ from watcherlite.testing.context import FakeContext, Injected
 from watcherlite.testing.coroutines import call_hook
 from watcherlite.testing.recorder import Change, Recorder
 
-#: The subject of changes in a story.
+#: The subject of changes in a history.
 ACTION = 'action'
 MAX_TRIES = 10
 MAX_POLLS = 10_000
@@ -41,7 +41,7 @@ class ActionResult:
     """The result of an action.
 
     :param outcome: the last one of the plugin, or the one for an exception
-    :param story: its changes, as (subject, old status, new status)
+    :param history: its changes, as (subject, old status, new status)
     :param derived: its derived actions
     """
 
@@ -49,7 +49,7 @@ class ActionResult:
     status_message: str | None
     outputs: Mapping[str, Any] | None
     outcome: outcomes.Outcome
-    story: list[Change]
+    history: list[Change]
     derived: tuple[outcomes.DerivedAction, ...] = ()
 
 
@@ -316,7 +316,7 @@ class _Run:
             action.status_message,
             action.outputs,
             outcome,
-            self._record.story,
+            self._record.history,
             self._derived,
         )
 

@@ -6,7 +6,7 @@ import threading
 from watcherlite.clock import UTC
 
 #: Seconds of real time after which a test that waits for a thread fails.
-PATIENCE = 10.0
+REAL_TIMEOUT = 10.0
 
 
 class ManualClock:
@@ -64,16 +64,14 @@ class ManualClock:
                 over = deadline is not None and deadline <= self._passed
         return not over
 
-    def until_waiting(self, threads: int = 1, patience: float = PATIENCE) -> None:
+    def until_waiting(self, threads: int = 1, timeout: float = REAL_TIMEOUT) -> None:
         """Return once this number of threads wait for this clock.
 
-        :param patience: seconds of real time
+        :param timeout: seconds of real time
         :raises AssertionError: they do not within that time
         """
         with self._state:
-            if not self._state.wait_for(
-                lambda: len(self._waiting) >= threads, patience
-            ):
+            if not self._state.wait_for(lambda: len(self._waiting) >= threads, timeout):
                 raise AssertionError(
                     f'{len(self._waiting)} threads wait for the clock, not {threads}'
                 )

@@ -12,7 +12,7 @@ from watcherlite.clock import Clock
 from watcherlite.domain.creators import LOCAL, Creator
 from watcherlite.execution.context import TIMEOUT
 from watcherlite.states import action as states
-from watcherlite.testing.clock import PATIENCE, ManualClock
+from watcherlite.testing.clock import REAL_TIMEOUT, ManualClock
 
 #: A uuid that is easy to recognize in the requests of an action.
 UUID = '00000000-0000-4000-8000-000000000001'
@@ -239,7 +239,7 @@ class FakeContext:
     def _wait_for_send(self) -> None:
         with self._condition:
             if not self._condition.wait_for(
-                lambda: self._signal != states.SUSPEND, PATIENCE
+                lambda: self._signal != states.SUSPEND, REAL_TIMEOUT
             ):
                 raise AssertionError('the action is suspended and is never resumed')
 

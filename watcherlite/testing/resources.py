@@ -76,7 +76,7 @@ class ResourceRun:
     :param dependencies: the attributes of other resources, by their references
     :param clouds: for a type that uses OpenStack
     :ivar lease_lost: set it to make the lease of the worker expired in each operation
-    :ivar story: each operation as `CREATE_COMPLETE`
+    :ivar history: each operation as `CREATE_COMPLETE`
     :ivar physical_id, attributes, data, properties: as the engine would store them
     """
 
@@ -110,7 +110,7 @@ class ResourceRun:
         self._timeout = timeout
         self._name, self._stack_name = name, stack_name
         self._files, self._metadata = dict(files or {}), dict(metadata or {})
-        self.story: list[str] = []
+        self.history: list[str] = []
         self.lease_lost = False
         self._start(uuid or str(uuids.uuid4()))
 
@@ -146,7 +146,7 @@ class ResourceRun:
         :param attempt: 2: a worker was lost that had started it; `find` is called first
         :raises Invalid: the properties are not valid
         """
-        wanted = self.fit(properties)
+        desired = self.fit(properties)
 
         async def start(handler: ResourceHandler, context: HandlerContext) -> Any:
             found = None
@@ -156,7 +156,7 @@ class ResourceRun:
                 found = await call_handler(handler, 'create', context)
             return found
 
-        return self._operate('create', start, wanted, attempt)
+        return self._operate('create', start, desired, attempt)
 
     def adopt(self, left: 'ResourceRun') -> Settled:
         """Adopt the resource of an abandoned stack.
@@ -175,9 +175,9 @@ class ResourceRun:
 
         :raises Invalid: the properties are not valid, or the change is refused
         """
-        wanted = self.fit(properties)
+        desired = self.fit(properties)
         handler = self._instance()
-        decided = handler.decide(self.properties, wanted, self.failed)
+        decided = handler.decide(self.properties, desired, self.failed)
         if decided == UPDATE and not handler.supports('update'):
             decided = REPLACE if handler.replaces_failed else KEEP
         if decided == KEEP:
@@ -186,7 +186,7 @@ class ResourceRun:
             return Settled('UPDATE', COMPLETE, change=KEEP)
         if decided == REPLACE:
             return self._replace(properties)
-        settled = self._operate('update', _caller('update'), wanted, attempt)
+        settled = self._operate('update', _caller('update'), desired, attempt)
         return dataclasses.replace(settled, change=UPDATE)
 
     def check(self, *, attempt: int = 1) -> Settled:
@@ -247,29 +247,29 @@ class ResourceRun:
         self,
         operation: str,
         begin: Begin,
-        wanted: dict[str, Any] | None = None,
+        desired: dict[str, Any] | None = None,
         attempt: int = 1,
     ) -> Settled:
         action = self._action(attempt)
         started = self._clock.monotonic()
-        progress = _Progress(self, operation, action, wanted)
+        progress = _Progress(self, operation, action, desired)
         try:
             ready = progress.to_the_end(begin)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
             self.failed = True
-            if wanted is not None and operation == 'create':
-                self.properties = wanted
+            if desired is not None and operation == 'create':
+                self.properties = desired
             settled = Settled(operation.upper(), FAILED, _reason(error))
         else:
-            settled = self._settle(operation, ready, wanted)
-        self.story.append(f'{settled.action}_{settled.status}')
+            settled = self._settle(operation, ready, desired)
+        self.history.append(f'{settled.action}_{settled.status}')
         seconds = round(self._clock.monotonic() - started, 6)
         return dataclasses.replace(settled, polls=progress.polls, seconds=seconds)
 
     def _settle(
-        self, operation: str, result: Any, wanted: dict[str, Any] | None
+        self, operation: str, result: Any, desired: dict[str, Any] | None
     ) -> Settled:
         if isinstance(result, PassOn):
             return Settled(operation.upper(), COMPLETE, passed_on=result)
@@ -280,8 +280,8 @@ class ResourceRun:
             self.attributes = dict(ready.attributes)
         if ready.data is not None:
             self.data = dict(ready.data)
-        if wanted is not None:
-            self.properties = wanted
+        if desired is not None:
+            self.properties = desired
             self.physical_id = self.physical_id or self.physical_name
         return Settled(operation.upper(), COMPLETE, ready.reason)
 
@@ -311,7 +311,7 @@ class ResourceRun:
         return context
 
     def _context(
-        self, action: FakeContext, wanted: Mapping[str, Any] | None = None
+        self, action: FakeContext, desired: Mapping[str, Any] | None = None
     ) -> Any:
         return HandlerContext(
             tenant=TENANT,
@@ -321,7 +321,7 @@ class ResourceRun:
             resource_uuid=self.uuid,
             physical_name=self.physical_name,
             physical_id=self.physical_id,
-            properties=self.properties if wanted is None else wanted,
+            properties=self.properties if desired is None else desired,
             before=self.properties,
             attributes=self.attributes,
             metadata=self._metadata,
@@ -341,12 +341,12 @@ class _Progress:
         run: ResourceRun,
         operation: str,
         action: FakeContext,
-        wanted: Mapping[str, Any] | None,
+        desired: Mapping[str, Any] | None,
     ) -> None:
         self._run = run
         self._operation = operation
         self._action = action
-        self._wanted = wanted
+        self._desired = desired
         self.polls = 0
 
     def to_the_end(self, begin: Begin) -> Any:
@@ -378,7 +378,7 @@ class _Progress:
 
     def _call(self, begin: Begin) -> Any:
         """Return the result of a call of a new instance of the handler."""
-        context = self._run._context(self._action, self._wanted)
+        context = self._run._context(self._action, self._desired)
         steps = begin(self._run._instance(), context)
         return _stored(run_steps_of_core(self._action, steps))
 

@@ -16,7 +16,7 @@ from tests.acceptance.clients.plain import plain
 
 DRIVER = pathlib.Path(__file__).with_name('driver.py')
 #: Seconds after which a command is considered stuck.
-PATIENCE = 60
+TIMEOUT = 60
 #: The variables that a client needs in addition to those of the test.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 
@@ -99,7 +99,7 @@ class Clients(fixtures.Fixture):
         with contextlib.suppress(BrokenPipeError):
             self._driver.stdin.close()
         try:
-            self._driver.wait(PATIENCE)
+            self._driver.wait(TIMEOUT)
         finally:
             self._driver.kill()
             self._driver.wait()
@@ -112,7 +112,7 @@ class Clients(fixtures.Fixture):
         with contextlib.suppress(BrokenPipeError):
             self._driver.stdin.write(json.dumps(request) + '\n')
             self._driver.stdin.flush()
-        line = self._answers.get(timeout=PATIENCE)
+        line = self._answers.get(timeout=TIMEOUT)
         if not line:
             # Fail later requests as well.
             self._answers.put('')
@@ -128,7 +128,7 @@ class Clients(fixtures.Fixture):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         return Done((program, *argv), done.returncode, done.stdout, done.stderr)

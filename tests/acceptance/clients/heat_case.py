@@ -3,10 +3,10 @@
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.openstack_case import PATIENCE, OpenStackCase
+from tests.acceptance.clients.openstack_case import TIMEOUT, OpenStackCase
 from tests.acceptance.daemons import wait_until
 
-PROJECT = 'mine'
+PROJECT = 'own'
 
 
 class HeatCase(OpenStackCase):
@@ -29,7 +29,7 @@ class HeatCase(OpenStackCase):
     def ask(self, method, path, **options):
         """Send a request without a client; return the JSON body of the response."""
         answer = requests.request(
-            method, self.endpoint() + path, timeout=PATIENCE, **options
+            method, self.endpoint() + path, timeout=TIMEOUT, **options
         )
         answer.raise_for_status()
         return answer.json() if answer.content else None
@@ -44,7 +44,7 @@ class HeatCase(OpenStackCase):
             lambda: now() == status, lambda: f'{status} of {name}, which is {now()}'
         )
 
-    def wait_until_gone(self, *names):
+    def wait_for_deletion(self, *names):
         """Wait until no stacks have these names."""
 
         def remaining_names():
@@ -58,7 +58,7 @@ class HeatCase(OpenStackCase):
     def create(self, name, template, *argv):
         """Create a stack, and wait for COMPLETE; return the path of its template."""
         path = self.file(f'{name}.yaml', template)
-        self.done('stack', 'create', name, '-t', path, *argv)
+        self.check_output('stack', 'create', name, '-t', path, *argv)
         self.wait_for(name, 'CREATE_COMPLETE')
         return path
 

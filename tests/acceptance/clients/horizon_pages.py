@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import requests
 
-from tests.acceptance.clients.serving import PATIENCE
+from tests.acceptance.clients.serving import TIMEOUT
 
 #: The elements without content, and without end tags.
 _VOID = frozenset({'br', 'col', 'hr', 'img', 'input', 'link', 'meta'})
@@ -56,7 +56,7 @@ class HorizonBrowser:
 
     def _request(self, method, path, **options):
         response = self._session.request(
-            method, self._url + path, timeout=PATIENCE, **options
+            method, self._url + path, timeout=TIMEOUT, **options
         )
         response.raise_for_status()
         return HorizonPage(response.text)

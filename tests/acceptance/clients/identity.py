@@ -12,14 +12,14 @@ import fixtures
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.serving import LOOPBACK, PATIENCE
+from tests.acceptance.clients.serving import LOOPBACK, TIMEOUT
 from tests.acceptance.daemons import Daemon
 from tests.ports import reserve_port
 
 SERVER = pathlib.Path(__file__).with_name('identity_server.py')
 TOKEN = pathlib.Path(__file__).with_name('identity_token.py')
-REGION = 'here'
-PASSWORD = 'of everybody'
+REGION = 'RegionOne'
+PASSWORD = 'test-password'
 #: The domain and the project of all objects of a test.
 DOMAIN = {'id': 'default'}
 PROJECT = 'demo'
@@ -83,18 +83,18 @@ class Keystone(fixtures.Fixture):
 
         The database has the schema and an administrator.
         """
-        made = environments.KEYSTONE.path() / 'prepared-with-administrator'
-        with made.with_suffix('.lock').open('w') as lock:
+        bootstrapped = environments.KEYSTONE.path() / 'bootstrapped'
+        with bootstrapped.with_suffix('.lock').open('w') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not made.exists():
+            if not bootstrapped.exists():
                 self._prepare()
-                unfinished = made.with_suffix('.unfinished')
+                unfinished = bootstrapped.with_suffix('.unfinished')
                 shutil.rmtree(unfinished, ignore_errors=True)
                 unfinished.mkdir()
                 shutil.copy(self._home / 'keystone.sqlite', unfinished)
                 shutil.copytree(self._home / 'fernet', unfinished / 'fernet')
-                unfinished.rename(made)
-        return made
+                unfinished.rename(bootstrapped)
+        return bootstrapped
 
     def _prepare(self):
         owner = (f'--keystone-user={os.getuid()}', f'--keystone-group={os.getgid()}')
@@ -117,7 +117,7 @@ class Keystone(fixtures.Fixture):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         if done.returncode:
@@ -149,8 +149,8 @@ class Keystone(fixtures.Fixture):
 
     def add_project(self, name):
         """Create another project."""
-        made = self._make('project', name=name, domain_id=DOMAIN['id'])
-        self.projects[name] = made
+        created = self._make('project', name=name, domain_id=DOMAIN['id'])
+        self.projects[name] = created
 
     def add_user(self, name, *roles, project=PROJECT):
         """Create a user with these roles in a project, and the roles if necessary."""
@@ -227,7 +227,7 @@ class Keystone(fixtures.Fixture):
             'scope': {'system': {'all': True}} if project is None else scope,
         }
         answer = requests.post(
-            f'{self.url}/auth/tokens', json={'auth': auth}, timeout=PATIENCE
+            f'{self.url}/auth/tokens', json={'auth': auth}, timeout=TIMEOUT
         )
         answer.raise_for_status()
         return answer.headers['X-Subject-Token']
@@ -269,7 +269,7 @@ class Keystone(fixtures.Fixture):
             method,
             self.url + path,
             headers={'X-Auth-Token': self._admin, **(headers or {})},
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             **options,
         )
         answer.raise_for_status()

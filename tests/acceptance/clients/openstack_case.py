@@ -8,7 +8,7 @@ from tests.acceptance.clients.commands import Clients
 from tests.acceptance.clients.serving import ServedCase, Standalone
 
 #: Seconds that a request may take.
-PATIENCE = 30
+TIMEOUT = 30
 
 
 class OpenStackCase(ServedCase):
@@ -38,7 +38,7 @@ class OpenStackCase(ServedCase):
         """Run a command that must fail; return its error message."""
         return self.command(*argv, **options).refusal()
 
-    def done(self, *argv, **options):
+    def check_output(self, *argv, **options):
         """Run a command that must succeed; return its output."""
         found = self.command(*argv, **options)
         self.assertEqual(0, found.code, str(found))

@@ -3,7 +3,7 @@
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.openstack_case import PATIENCE, OpenStackCase
+from tests.acceptance.clients.openstack_case import TIMEOUT, OpenStackCase
 from tests.acceptance.daemons import wait_until
 
 #: The profile of nodes without side effects.
@@ -34,7 +34,9 @@ class SenlinCase(OpenStackCase):
 
     def run_action(self, *argv):
         """Run a command that starts an action; return the action at its end."""
-        return self.wait_for_end(self.done(*argv).rstrip(' .\n').rpartition(' ')[2])
+        return self.wait_for_end(
+            self.check_output(*argv).rstrip(' .\n').rpartition(' ')[2]
+        )
 
     def wait_for_end(self, uuid):
         """Wait until an action has ended; return it."""
@@ -52,7 +54,7 @@ class SenlinCase(OpenStackCase):
         answer = requests.request(
             method,
             f'{self.endpoint()}/v1{path}',
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             headers={'OpenStack-API-Version': 'clustering 1.15'},
             **options,
         )
@@ -72,13 +74,13 @@ class SenlinCase(OpenStackCase):
     def profile(self, name, text=PROFILE):
         """Store a profile; return its name."""
         path = self.file(f'{name}.yaml', text)
-        self.done('profile', 'create', '--spec-file', path, name)
+        self.check_output('profile', 'create', '--spec-file', path, name)
         return name
 
     def create(self, name, size, *argv):
         """Create a cluster, and wait until it is ACTIVE; return its profile."""
         profile = self.profile(f'profile-of-{name}')
-        self.done(
+        self.check_output(
             *('create', '--profile', profile, '--desired-capacity', str(size)),
             *(*argv, name),
         )

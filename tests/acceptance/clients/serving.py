@@ -21,7 +21,7 @@ from tests.ports import reserve_port
 
 LOOPBACK = '127.0.0.1'
 #: The timeout of a request in seconds.
-PATIENCE = 30
+TIMEOUT = 30
 #: The variables of the test's environment that the process needs.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 
@@ -46,7 +46,7 @@ class Standalone(fixtures.Fixture):
         ini = home / 'watcherlite.conf'
         groups = self._settings(home)
         settings = {
-            'DEFAULT': {'host': 'here', 'state_path': home},
+            'DEFAULT': {'host': 'host-1', 'state_path': home},
             'database': {
                 'connection': schemas.copy_sqlite(home / 'watcherlite.sqlite')
             },
@@ -80,7 +80,7 @@ class Standalone(fixtures.Fixture):
 
     def request(self, method, path, **options):
         """Send a request without a client; return the response."""
-        return requests.request(method, self.url + path, timeout=PATIENCE, **options)
+        return requests.request(method, self.url + path, timeout=TIMEOUT, **options)
 
     def log(self):
         """Return its log, for the report of a failure."""

@@ -3,7 +3,7 @@
 #: Changes of `change` do not affect `keep`.
 TEMPLATE = """\
     heat_template_version: 2021-04-16
-    description: Two texts.
+    description: Two resources.
     parameters:
       value: {type: string, default: hello}
     resources:
@@ -14,7 +14,7 @@ TEMPLATE = """\
         type: OS::Heat::RandomString
         properties: {length: 12}
     outputs:
-      said: {description: What it says., value: {get_attr: [change, output]}}
+      text: {description: The value., value: {get_attr: [change, output]}}
     """
 MORE = """\
     heat_template_version: 2021-04-16
@@ -33,7 +33,7 @@ FAILING = """\
       bad: {type: OS::Heat::TestResource, properties: {fail: true}}
     """
 #: Deleted slowly, since the command finds only stacks that still exist by name.
-LEAVING = """\
+SLOW_DELETION = """\
     heat_template_version: 2021-04-16
     resources:
       slow:

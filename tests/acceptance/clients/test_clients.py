@@ -8,7 +8,7 @@ import ast
 import inspect
 import itertools
 
-from tests.acceptance.clients import audit_stories, catalogue_stories, version_stories
+from tests.acceptance.clients import audit_tests, catalog_tests, version_tests
 from tests.acceptance.clients.client_case import ClientCase
 
 USER, READER, PASSWORD = 'operator', 'reader', 'secret'
@@ -25,11 +25,11 @@ import json, sys
 from watcherclient import client
 watcher = client.get_client('1', os_endpoint_override=sys.argv[1])
 audit = watcher.audit.create(
-    audit_type='ONESHOT', goal='dummy', strategy='dummy', name='by a program')
+    audit_type='ONESHOT', goal='dummy', strategy='dummy', name='created by a program')
 print(json.dumps({
     'audit': audit.to_dict(),
     'goals': [goal.name for goal in watcher.goal.list(limit=0)],
-    'same': watcher.audit.get('by a program').uuid == audit.uuid,
+    'same': watcher.audit.get('created by a program').uuid == audit.uuid,
 }))
 """
 
@@ -38,7 +38,7 @@ def list_commands() -> set[str]:
     """Return the commands that the tests run, named as in the client: noun_verb."""
     return {
         f'{first.value}_{second.value}'
-        for module in (audit_stories, catalogue_stories, version_stories)
+        for module in (audit_tests, catalog_tests, version_tests)
         for node in ast.walk(ast.parse(inspect.getsource(module)))
         for words in [getattr(node, 'elts', getattr(node, 'args', None))]
         if isinstance(words, list)
@@ -47,25 +47,25 @@ def list_commands() -> set[str]:
     }
 
 
-class Stories(
-    catalogue_stories.CatalogueStories,
-    catalogue_stories.TemplateStories,
-    audit_stories.AuditStories,
-    audit_stories.PlanStories,
-    version_stories.PageStories,
-    version_stories.VersionStories,
+class ClientTests(
+    catalog_tests.CatalogTests,
+    catalog_tests.TemplateTests,
+    audit_tests.AuditTests,
+    audit_tests.PlanTests,
+    version_tests.PageTests,
+    version_tests.VersionTests,
 ):
-    """All tests."""
+    """All tests of the clients of Watcher; a mixin that precedes `ClientCase`."""
 
     def call(self, method, path, **options):
         """Send a request for which the clients have no command."""
         return self.standalone.request(method, path, **options)
 
 
-class TestWatcher(Stories, ClientCase):
+class TestWatcher(ClientTests, ClientCase):
     """`watcher`, without authentication."""
 
-    def test_neither_program_needs_a_password_and_a_token_is_no_hindrance(self):
+    def test_both_programs_work_without_a_password_and_with_a_token(self):
         endpoint = f'--os-endpoint={self.standalone.url}'
         command = ('optimize', 'goal', 'list')
         # A script works as installed.
@@ -112,7 +112,7 @@ class TestWatcher(Stories, ClientCase):
             self.assertEqual(0, done.code, str(done))
 
 
-class TestWithPassword(Stories, ClientCase):
+class TestWithPassword(ClientTests, ClientCase):
     """With names and passwords, one of which has limited rights.
 
     `openstack optimize` has the plugin http_basic; `watcher` takes both from the URL.
@@ -158,7 +158,7 @@ class TestWithPassword(Stories, ClientCase):
         without = self.standalone.request('GET', '/v1/goals')
 
         for program in ('watcher', 'openstack'):
-            for given in ((USER, 'wrong'), ('nobody', PASSWORD)):
+            for given in ((USER, 'wrong'), ('unknown', PASSWORD)):
                 error = self.run_as(program, *given, 'goal', 'list').refusal()
                 self.assertIn('401', error, program)
         self.assertEqual(401, without.status_code)

@@ -12,8 +12,8 @@ import os
 import pathlib
 import subprocess
 
-from tests.acceptance.clients import stack_stories, stack_templates
-from tests.acceptance.clients.heat_case import PATIENCE, HeatCase
+from tests.acceptance.clients import stack_templates, stack_tests
+from tests.acceptance.clients.heat_case import TIMEOUT, HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.serving import start_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
@@ -21,7 +21,7 @@ from tests.acceptance.daemons import SCRIPTS
 
 TOP = pathlib.Path(__file__).parents[3]
 #: Hooks and software deployments are for the agents of Heat in virtual machines.
-NOT_OURS = ('software_', 'stack_hook_')
+UNSUPPORTED = ('software_', 'stack_hook_')
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):
@@ -32,7 +32,7 @@ PROGRAM = """
 import json
 import sys
 from heatclient import client
-heat = client.Client('1', endpoint=sys.argv[1], token='anything')
+heat = client.Client('1', endpoint=sys.argv[1], token='unused')
 heat.stacks.create(stack_name='by-program', template=sys.argv[2])
 print(json.dumps([stack.stack_name for stack in heat.stacks.list()]))
 """
@@ -42,7 +42,7 @@ def list_commands():
     """Return all prefixes of the commands that the tests run."""
     return {
         '_'.join(words[:length])
-        for node in ast.walk(ast.parse(inspect.getsource(stack_stories)))
+        for node in ast.walk(ast.parse(inspect.getsource(stack_tests)))
         for args in [_arguments(node)]
         for words in [_leading(args)]
         for length in range(1, len(words) + 1)
@@ -70,14 +70,14 @@ def _leading(args):
 
 
 class TestHeatClient(
-    stack_stories.LifeStories, stack_stories.LookingStories, OnStandalone, HeatCase
+    stack_tests.StackLifecycleTests, stack_tests.StackQueryTests, OnStandalone, HeatCase
 ):
     """One process with SQLite."""
 
     def test_every_command_of_the_client_is_tested(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
-        names = {name for name in done.out.split() if not name.startswith(NOT_OURS)}
+        names = {name for name in done.out.split() if not name.startswith(UNSUPPORTED)}
         documented = list_commands() | {
             # The verb comes from a loop.
             *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),
@@ -89,9 +89,9 @@ class TestHeatClient(
         self.assertLess(30, len(names))
         self.assertEqual(set(), names - documented)
 
-    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
+    def test_a_token_is_accepted_without_authentication(self):
         done = self.clients.run(
-            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
+            *('openstack', '--os-auth-type=admin_token', '--os-token=unused'),
             *(f'--os-endpoint={self.endpoint("tokens")}', 'stack', 'list'),
         )
 
@@ -107,55 +107,55 @@ class TestHeatClient(
 
         self.assertEqual(['by-program'], done.json())
 
-    def test_the_command_has_lock_and_unlock_where_we_are_installed(self):
-        self.create('kept', TEMPLATE)
+    def test_an_installed_watcherlite_adds_lock_and_unlock_to_the_command(self):
+        self.create('protected', TEMPLATE)
         words = ('--os-auth-type=none', f'--os-endpoint={self.endpoint()}')
-        beside = {'PYTHONPATH': os.pathsep.join((self.installed(), str(TOP)))}
+        environment = {'PYTHONPATH': os.pathsep.join((self.installed(), str(TOP)))}
 
-        self.done('stack', 'suspend', 'kept', '--wait')
+        self.check_output('stack', 'suspend', 'protected', '--wait')
         statuses = []
         for verb, *more in (('lock', '--level', 'all'), ('unlock',)):
             done = self.clients.run_script(
-                *('openstack', *words, 'stack', verb, 'kept', '--wait', *more),
+                *('openstack', *words, 'stack', verb, 'protected', '--wait', *more),
                 *('-f', 'value', '-c', 'Stack Status'),
-                **beside,
+                **environment,
             )
             self.assertEqual(0, done.code, str(done))
             # The output lists the events first, then the status.
             statuses.append(done.out.split()[-1])
         # The event that it waits for is older than those of the unlock.
-        self.done('stack', 'suspend', 'kept', '--wait')
+        self.check_output('stack', 'suspend', 'protected', '--wait')
 
         self.assertEqual(['LOCK_COMPLETE', 'UNLOCK_COMPLETE'], statuses)
-        shown = self.json('stack', 'show', 'kept')
+        shown = self.json('stack', 'show', 'protected')
         self.assertEqual('SUSPEND_COMPLETE', shown['stack_status'])
 
     def installed(self):
         """Return a directory with the metadata of watcherlite as pip installs it."""
-        wanted = configparser.ConfigParser(delimiters=('=',))
-        wanted.optionxform = str
-        wanted.read(TOP / 'setup.cfg')
-        points = wanted['entry_points']
+        desired = configparser.ConfigParser(delimiters=('=',))
+        desired.optionxform = str
+        desired.read(TOP / 'setup.cfg')
+        points = desired['entry_points']
         group = 'openstack.orchestration.v1'
-        directory = self.home / 'beside' / 'watcherlite-1.dist-info'
+        directory = self.home / 'site-packages' / 'watcherlite-1.dist-info'
         directory.mkdir(parents=True)
         (directory / 'METADATA').write_text('Name: watcherlite\nVersion: 1\n')
         text = f'[{group}]{points[group]}\n'
         (directory / 'entry_points.txt').write_text(text)
         return str(directory.parent)
 
-    def test_the_command_that_was_before_openstack(self):
+    def test_the_former_command_lists_stacks(self):
         self.create('old', stack_templates.MORE)
 
         done = self.clients.run_script(
-            *('heat', '--os-no-client-auth', '--os-auth-token', 'anything'),
+            *('heat', '--os-no-client-auth', '--os-auth-token', 'unused'),
             *('--heat-url', self.endpoint(), 'stack-list'),
         )
 
         self.assertIn('| old ', done.out, str(done))
 
 
-class TestHeatClientWithServers(stack_stories.MaintenanceStories, HeatCase):
+class TestHeatClientWithServers(stack_tests.StackMaintenanceTests, HeatCase):
     """An API and two engines, with PostgreSQL and RabbitMQ.
 
     Health marks, locks and signals, with the commands of both projects.
@@ -165,7 +165,7 @@ class TestHeatClientWithServers(stack_stories.MaintenanceStories, HeatCase):
     def serve(cls):
         return start_servers(cls)
 
-    def ours(self, *argv):
+    def run_watcherlite(self, *argv):
         """Run a command of watcherlite, which must succeed."""
         done = subprocess.run(
             [str(SCRIPTS / 'watcherlite'), *argv],
@@ -177,7 +177,7 @@ class TestHeatClientWithServers(stack_stories.MaintenanceStories, HeatCase):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)

@@ -96,17 +96,17 @@ class TestHorizon(ServedCase):
         (strategy,) = (row[0] for row in strategies if row[1] == 'actuator')
 
         template = self.browser.submit(
-            CREATE_TEMPLATE, name='chosen', goal=goal, strategy=strategy
+            CREATE_TEMPLATE, name='selected', goal=goal, strategy=strategy
         )
         choices = self.browser.get(CREATE_AUDIT).choices(CREATE_AUDIT, 'audit_template')
         created = self.browser.submit(
             CREATE_AUDIT,
-            audit_template=choices['chosen'],
-            audit_name='by form',
+            audit_template=choices['selected'],
+            audit_name='created by form',
             audit_type='oneshot',
             parameters=json.dumps({'actions': [nop('one'), nop('two')]}),
         )
-        audit = self.wait_for_end('/v1/audits/by form')['uuid']
+        audit = self.wait_for_end('/v1/audits/created by form')['uuid']
         audits = self.browser.get('/admin/audits/').table('audits')
         proposal = self.browser.get(f'/admin/audits/{audit}/detail')
         ((plan, *_),) = plans = proposal.table('related_action_plans')
@@ -129,8 +129,8 @@ class TestHorizon(ServedCase):
         )
         names = ('unclassified', 'actuator')
         self.assertEqual(
-            [(audit, 'by form', *names, 'ONESHOT', 'False', 'Succeeded')],
-            [row for row in audits if row[1] == 'by form'],
+            [(audit, 'created by form', *names, 'ONESHOT', 'False', 'Succeeded')],
+            [row for row in audits if row[1] == 'created by form'],
         )
         self.assertEqual(
             {
@@ -156,7 +156,7 @@ class TestHorizon(ServedCase):
 
     def test_an_action_is_skipped_with_a_reason_and_its_plan_executed(self):
         created = self.create_plan(
-            'by document',
+            'created by document',
             {'name': 'first', **nop('one')},
             {'name': 'second', 'parents': ['first'], **nop('two')},
         )
@@ -168,16 +168,16 @@ class TestHorizon(ServedCase):
 
         proposed = self.browser.get(plan_page)
         skips = proposed.links('Skip Action')
-        skipped = self.browser.submit(skips[0], reason='not on a sunday')
+        skipped = self.browser.submit(skips[0], reason='maintenance')
         reasoned = self.browser.get(f'/admin/actions/{first}/detail')
-        edited = self.browser.submit(skips[0], reason='not in may')
+        edited = self.browser.submit(skips[0], reason='no capacity')
         empty = self.browser.submit(skips[0], reason='')
         started = self.browser.press(
             f'/admin/audits/{audit}/detail', 'Start Action Plan'
         )
         ended = self.wait_for_end(f'/v1/action_plans/{plan}')
         executed = self.browser.get(plan_page)
-        late = self.browser.submit(skips[1], reason='too late')
+        late = self.browser.submit(skips[1], reason='late')
         after = self.ask('GET', listed)['actions']
 
         self.assertEqual(
@@ -203,7 +203,7 @@ class TestHorizon(ServedCase):
                 ['Success: Action was successfully skipped.'],
                 ['Success: Skip reason was successfully updated.'],
                 ['A reason is required when updating a skipped action.'],
-                ['Success: Action Plan started: by document'],
+                ['Success: Action Plan started: created by document'],
                 ['Action must be in PENDING or SKIPPED state.'],
             ],
             [page.alerts() for page in (skipped, edited, empty, started, late)],
@@ -215,7 +215,7 @@ class TestHorizon(ServedCase):
                     'Type': 'nop',
                     'Action Plan': plan,
                     'State': 'SKIPPED',
-                    'Skip Reason': f'{SKIPPED}not on a sunday',
+                    'Skip Reason': f'{SKIPPED}maintenance',
                     'Created At': 'TIME',
                     'Update At': 'TIME',
                 },
@@ -236,7 +236,7 @@ class TestHorizon(ServedCase):
         self.assertEqual(
             ('SUCCEEDED', message), (ended['state'], ended['status_message'])
         )
-        skip = {'state': 'SKIPPED', 'status_message': f'{SKIPPED}not in may'}
+        skip = {'state': 'SKIPPED', 'status_message': f'{SKIPPED}no capacity'}
         self.assertEqual(
             [{**before[0], **skip}, {**before[1], 'state': 'SUCCEEDED'}],
             [
@@ -264,7 +264,7 @@ class TestHorizon(ServedCase):
         page = self.browser.get(f'/admin/action_plans/{created["uuid"]}/detail')
         skip = page.links('Skip Action')
 
-        refused = self.browser.submit(skip[0], reason='too late')
+        refused = self.browser.submit(skip[0], reason='late')
 
         first, second = (uuid for uuid, *_ in before)
         self.assertEqual([f'/admin/actions/{second}/skip'], skip)

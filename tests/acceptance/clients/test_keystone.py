@@ -7,7 +7,7 @@ import subprocess
 
 import requests
 
-from tests.acceptance.clients.commands import PATIENCE, Clients
+from tests.acceptance.clients.commands import TIMEOUT, Clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
     PASSWORD,
@@ -20,7 +20,7 @@ from tests.acceptance.daemons import SCRIPTS
 
 SERVICE = 'watcherlite'
 #: The role of each user, by name.
-ROLES = {'operator': 'admin', 'reader': 'reader', 'stranger': 'observer'}
+ROLES = {'operator': 'admin', 'reader': 'reader', 'observer': 'observer'}
 
 DOCUMENT = {
     'actions': [
@@ -83,7 +83,7 @@ class TestKeystone(ServedCase):
         self.assertIn('dummy', [goal['Name'] for goal in goals])
         self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
 
-    def test_our_own_command_uses_the_catalog(self):
+    def test_the_command_of_watcherlite_uses_the_catalog(self):
         done = subprocess.run(
             [str(SCRIPTS / 'watcherlite'), 'goal', 'list', '-f', 'json'],
             env={
@@ -98,7 +98,7 @@ class TestKeystone(ServedCase):
             },
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             check=False,
         )
 
@@ -126,7 +126,7 @@ class TestKeystone(ServedCase):
         )
         self.assertEqual('RECOMMENDED', after['state'])
 
-    def test_a_reader_of_a_project_sees_nothing_of_the_whole_cloud(self):
+    def test_a_reader_of_a_project_has_no_access_to_the_cloud(self):
         listed = self.watcher('reader', 'actionplan', 'list').refusal()
         status = self.get(self.keystone.token('reader'), '/v1/audits').status_code
 
@@ -134,7 +134,7 @@ class TestKeystone(ServedCase):
         self.assertEqual(403, status)
 
     def test_a_user_without_a_relevant_role_is_refused(self):
-        answer = self.get(self.keystone.token('stranger'))
+        answer = self.get(self.keystone.token('observer'))
 
         self.assertEqual(403, answer.status_code)
         self.assertEqual(
@@ -146,7 +146,7 @@ class TestKeystone(ServedCase):
             'GET',
             '/v1/goals',
             headers={
-                'X-Auth-Token': self.keystone.token('stranger'),
+                'X-Auth-Token': self.keystone.token('observer'),
                 'X-Roles': 'admin',
                 'X-Identity-Status': 'Confirmed',
             },
@@ -159,7 +159,7 @@ class TestKeystone(ServedCase):
         before = self.get(revoked)
         self.keystone.revoke(revoked)
 
-        answers = [self.get(), self.get('nonsense'), self.get(revoked)]
+        answers = [self.get(), self.get('invalid'), self.get(revoked)]
 
         self.assertEqual(200, before.status_code)
         for answer in answers:
@@ -201,7 +201,7 @@ class TestKeystone(ServedCase):
         self.assertIn('Retry-After', answers[0].headers)
         self.assertIn('internal endpoint for identity', internal.daemon.text())
 
-    def test_the_versions_are_shown_to_everybody(self):
+    def test_the_versions_are_public(self):
         self.assertEqual(200, self.get(path='/').status_code)
 
     def log_in(self, user, project=PROJECT, password=PASSWORD):
@@ -209,7 +209,7 @@ class TestKeystone(ServedCase):
         session = requests.Session()
         self.addCleanup(session.close)
         place = f'{self.standalone.url}/dashboard'
-        form = session.get(f'{place}/action_plans', timeout=PATIENCE)
+        form = session.get(f'{place}/action_plans', timeout=TIMEOUT)
         fields = {
             'form_token': re.search('"form_token" value="(.*?)"', form.text)[1],
             'next': '/dashboard/action_plans',
@@ -219,7 +219,7 @@ class TestKeystone(ServedCase):
             'project': project,
             'project_domain': 'Default',
         }
-        return session, session.post(f'{place}/login', fields, timeout=PATIENCE)
+        return session, session.post(f'{place}/login', fields, timeout=TIMEOUT)
 
     def test_the_dashboard_logs_in_for_a_project_or_for_the_system(self):
         for user, project in (('operator', PROJECT), ('reader', '')):
@@ -232,7 +232,7 @@ class TestKeystone(ServedCase):
             ('operator', PROJECT, 'wrong'),
             ('operator', 'nothing', PASSWORD),
             ('operator', '', PASSWORD),
-            ('nobody', PROJECT, PASSWORD),
+            ('unknown', PROJECT, PASSWORD),
         ):
             with self.subTest(f'{user} {project}'):
                 _, page = self.log_in(user, project, password)

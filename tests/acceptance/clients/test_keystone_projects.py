@@ -14,10 +14,10 @@ SERVICE = 'watcherlite'
 OTHER = 'other'
 #: user -> role, project
 USERS = {
-    'maker': ('member', PROJECT),
-    'looker': ('reader', PROJECT),
-    'neighbour': ('member', OTHER),
-    'planner': ('manager', OTHER),
+    'member': ('member', PROJECT),
+    'reader': ('reader', PROJECT),
+    'other-member': ('member', OTHER),
+    'other-manager': ('manager', OTHER),
 }
 
 
@@ -88,7 +88,7 @@ class TestKeystoneProjects(base.TestCase):
         headers = {'X-Auth-Token': token, 'OpenStack-API-Version': 'clustering 1.15'}
         return self.standalone.request(method, path, headers=headers, **options)
 
-    def ask(self, user, method, path, **options):
+    def send(self, user, method, path, **options):
         """Send a request without a client; return the status and the error type."""
         answer = self.request(user, method, path, **options)
         kind = None if answer.ok else answer.json()['error']['type']
@@ -98,88 +98,88 @@ class TestKeystoneProjects(base.TestCase):
         """Renew the token of a webhook, and return its path with the token."""
         body = {'receiver': {'renew_token': True}}
         answer = self.request(
-            'maker', 'PATCH', f'/clustering/v1/receivers/{receiver}', json=body
+            'member', 'PATCH', f'/clustering/v1/receivers/{receiver}', json=body
         )
         url = parse.urlsplit(answer.json()['receiver']['channel']['alarm_url'])
         return f'{url.path}?{url.query}'
 
-    def make_stack(self, name):
+    def create_stack(self, name):
         """Create a stack; return the path of its template, and the response."""
         path = self.home / f'{name}.yaml'
         path.write_text(textwrap.dedent(stack_templates.MORE))
-        made = self.show_stack('maker', 'create', name, '-t', str(path))
+        created = self.show_stack('member', 'create', name, '-t', str(path))
         wait_until(
             lambda: (
-                self.show_stack('looker', 'show', name)['stack_status']
+                self.show_stack('reader', 'show', name)['stack_status']
                 == 'CREATE_COMPLETE'
             ),
             lambda: f'CREATE_COMPLETE of {name}',
         )
-        return path, made
+        return path, created
 
-    def test_a_stack_is_its_projects_and_a_reader_changes_nothing_of_it(self):
-        path, made = self.make_stack('story')
+    def test_a_stack_belongs_to_its_project_and_a_reader_cannot_change_it(self):
+        path, created = self.create_stack('web')
 
         # Users of its project see it, by name and by id.
-        for user in ('maker', 'looker'):
-            for name in ('story', made['id']):
+        for user in ('member', 'reader'):
+            for name in ('web', created['id']):
                 shown = self.show_stack(user, 'show', name)
                 self.assertEqual(
-                    (made['id'], self.keystone.projects[PROJECT]),
+                    (created['id'], self.keystone.projects[PROJECT]),
                     (shown['id'], shown['parameters']['OS::project_id']),
                 )
             self.assertEqual(
-                ['story'], [row['Stack Name'] for row in self.show_stack(user, 'list')]
+                ['web'], [row['Stack Name'] for row in self.show_stack(user, 'list')]
             )
 
         # Users of other projects do not find it.
-        self.assertEqual([], self.show_stack('neighbour', 'list'))
-        for name in ('story', made['id']):
+        self.assertEqual([], self.show_stack('other-member', 'list'))
+        for name in ('web', created['id']):
             self.assertIn(
                 f'Stack not found: {name}',
-                self.stack('neighbour', 'show', name).refusal(),
+                self.stack('other-member', 'show', name).refusal(),
             )
             self.assertIn(
                 'Unable to delete 1 of the 1 stacks',
-                self.stack('neighbour', 'delete', '-y', name).refusal(),
+                self.stack('other-member', 'delete', '-y', name).refusal(),
             )
-        for user, project, answered in (
-            ('maker', PROJECT, (200, None)),
-            ('neighbour', OTHER, (404, 'EntityNotFound')),
-            ('neighbour', PROJECT, (403, 'Forbidden')),
+        for user, project, expected in (
+            ('member', PROJECT, (200, None)),
+            ('other-member', OTHER, (404, 'EntityNotFound')),
+            ('other-member', PROJECT, (403, 'Forbidden')),
         ):
             mount = f'/orchestration/v1/{self.keystone.projects[project]}'
-            below = f'stacks/story/{made["id"]}'
-            self.assertEqual(answered, self.ask(user, 'GET', f'{mount}/{below}'))
+            below = f'stacks/web/{created["id"]}'
+            self.assertEqual(expected, self.send(user, 'GET', f'{mount}/{below}'))
 
         # A reader cannot change anything.
-        events = self.show_stack('maker', 'event', 'list', 'story')
+        events = self.show_stack('member', 'event', 'list', 'web')
         for argv in (
-            ('create', 'mine', '-t', str(path)),
-            ('update', 'story', '--existing'),
-            ('suspend', 'story'),
-            ('resource', 'mark', 'unhealthy', 'story', 'change'),
+            ('create', 'new', '-t', str(path)),
+            ('update', 'web', '--existing'),
+            ('suspend', 'web'),
+            ('resource', 'mark', 'unhealthy', 'web', 'change'),
         ):
-            refused = self.stack('looker', *argv).refusal()
+            refused = self.stack('reader', *argv).refusal()
             self.assertIn("Policy doesn't allow", refused)
         self.assertIn(
             'Unable to delete 1 of the 1 stacks',
-            self.stack('looker', 'delete', '-y', 'story').refusal(),
+            self.stack('reader', 'delete', '-y', 'web').refusal(),
         )
-        self.assertEqual(events, self.show_stack('maker', 'event', 'list', 'story'))
+        self.assertEqual(events, self.show_stack('member', 'event', 'list', 'web'))
         self.assertEqual(
-            ['story'], [row['Stack Name'] for row in self.show_stack('maker', 'list')]
+            ['web'], [row['Stack Name'] for row in self.show_stack('member', 'list')]
         )
 
         # A member of its project can delete it.
-        done = self.stack('maker', 'delete', '-y', '--wait', 'story')
+        done = self.stack('member', 'delete', '-y', '--wait', 'web')
         self.assertEqual(0, done.code, str(done))
-        self.assertEqual([], self.show_stack('looker', 'list'))
+        self.assertEqual([], self.show_stack('reader', 'list'))
 
     def test_a_plan_cannot_act_on_another_project(self):
-        stack = self.make_stack('planned')[1]['id']
-        before = self.show_stack('maker', 'event', 'list', 'planned')
-        token = self.keystone.token('planner', project=OTHER)
+        stack = self.create_stack('locked')[1]['id']
+        before = self.show_stack('member', 'event', 'list', 'locked')
+        token = self.keystone.token('other-manager', project=OTHER)
 
         def create_plan(name):
             """Request a plan that locks a stack, and one whose target is the stack."""
@@ -207,89 +207,93 @@ class TestKeystoneProjects(base.TestCase):
         self.assertEqual([400, 400], [status for status, _ in foreign])
         self.assertIn('The Stack (UUID) could not be found', foreign[0][1])
         self.assertEqual(foreign, create_plan('00000000-0000-4000-8000-000000000000'))
-        self.assertEqual(before, self.show_stack('maker', 'event', 'list', 'planned'))
-        done = self.stack('maker', 'delete', '-y', '--wait', 'planned')
+        self.assertEqual(before, self.show_stack('member', 'event', 'list', 'locked'))
+        done = self.stack('member', 'delete', '-y', '--wait', 'locked')
         self.assertEqual(0, done.code, str(done))
 
-    def test_a_cluster_is_its_projects_and_a_reader_changes_nothing_of_it(self):
+    def test_a_cluster_belongs_to_its_project_and_a_reader_cannot_change_it(self):
         path = self.home / 'profile.yaml'
         path.write_text(textwrap.dedent(senlin_case.PROFILE))
-        profile = ('profile', 'create', '--spec-file', str(path), 'thing')
+        profile = ('profile', 'create', '--spec-file', str(path), 'server')
 
-        self.show_cluster('maker', *profile)
-        made = self.show_cluster('maker', 'create', '--profile', 'thing', 'story')
+        self.show_cluster('member', *profile)
+        created = self.show_cluster('member', 'create', '--profile', 'server', 'web')
         hook = self.show_cluster(
-            *('maker', 'receiver', 'create', '--cluster', 'story'),
+            *('member', 'receiver', 'create', '--cluster', 'web'),
             *('--action', 'CLUSTER_SCALE_OUT', 'hook'),
         )
         wait_until(
-            lambda: self.show_cluster('looker', 'show', 'story')['status'] == 'ACTIVE',
-            lambda: 'ACTIVE of story',
+            lambda: self.show_cluster('reader', 'show', 'web')['status'] == 'ACTIVE',
+            lambda: 'ACTIVE of web',
         )
 
         # Users of its project see it, by name, by id and by a prefix of the id.
-        for user in ('maker', 'looker'):
-            for name in ('story', made['id'], made['id'][:8]):
+        for user in ('member', 'reader'):
+            for name in ('web', created['id'], created['id'][:8]):
                 shown = self.show_cluster(user, 'show', name)
                 self.assertEqual(
-                    (made['id'], self.keystone.projects[PROJECT]),
+                    (created['id'], self.keystone.projects[PROJECT]),
                     (shown['id'], shown['project_id']),
                 )
             rows = self.show_cluster(user, 'list')
-            self.assertEqual(['story'], [row['name'] for row in rows])
+            self.assertEqual(['web'], [row['name'] for row in rows])
 
         # Users of other projects find neither the cluster nor its related objects.
-        (action,) = self.show_cluster('maker', 'action', 'list', '--full-id')
+        (action,) = self.show_cluster('member', 'action', 'list', '--full-id')
         for noun in ((), ('profile',), ('action',), ('event',)):
-            self.assertEqual([], self.show_cluster('neighbour', *noun, 'list'))
-        for name in ('story', made['id'], made['id'][:8]):
-            refused = self.cluster('neighbour', 'show', name).refusal()
+            self.assertEqual([], self.show_cluster('other-member', *noun, 'list'))
+        for name in ('web', created['id'], created['id'][:8]):
+            refused = self.cluster('other-member', 'show', name).refusal()
             self.assertIn(name, refused)
         mount = '/clustering/v1'
         cancel = {'action': {'status': 'CANCELLED'}}
         for method, below, options in (
-            ('GET', f'clusters/{made["id"]}', {}),
-            ('DELETE', f'clusters/{made["id"]}?force=true', {}),
-            ('POST', f'clusters/{made["id"]}/actions', {'json': {'check': {}}}),
+            ('GET', f'clusters/{created["id"]}', {}),
+            ('DELETE', f'clusters/{created["id"]}?force=true', {}),
+            ('POST', f'clusters/{created["id"]}/actions', {'json': {'check': {}}}),
             ('PATCH', f'actions/{action["id"]}', {'json': cancel}),
         ):
             self.assertEqual(
                 (404, 'ResourceNotFound'),
-                self.ask('neighbour', method, f'{mount}/{below}', **options),
+                self.send('other-member', method, f'{mount}/{below}', **options),
             )
         self.assertEqual(
             (403, 'Forbidden'),
-            self.ask('neighbour', 'GET', f'{mount}/clusters?global_project=true'),
+            self.send('other-member', 'GET', f'{mount}/clusters?global_project=true'),
         )
 
         # A reader cannot change anything, and does not see receivers.
-        for argv in (('create', '--profile', 'thing', 'mine'), ('receiver', 'list')):
-            refused = self.cluster('looker', *argv).refusal()
+        for argv in (('create', '--profile', 'server', 'new'), ('receiver', 'list')):
+            refused = self.cluster('reader', *argv).refusal()
             self.assertIn("Policy doesn't allow", refused)
         for method, below, options in (
-            ('PATCH', f'clusters/{made["id"]}', {'json': {'cluster': {'name': 'x'}}}),
-            ('POST', f'clusters/{made["id"]}/actions', {'json': {'check': {}}}),
+            (
+                'PATCH',
+                f'clusters/{created["id"]}',
+                {'json': {'cluster': {'name': 'x'}}},
+            ),
+            ('POST', f'clusters/{created["id"]}/actions', {'json': {'check': {}}}),
             ('PATCH', f'actions/{action["id"]}', {'json': cancel}),
-            ('DELETE', f'clusters/{made["id"]}', {}),
+            ('DELETE', f'clusters/{created["id"]}', {}),
         ):
             self.assertEqual(
                 (403, 'Forbidden'),
-                self.ask('looker', method, f'{mount}/{below}', **options),
+                self.send('reader', method, f'{mount}/{below}', **options),
             )
-        rows = self.show_cluster('maker', 'action', 'list')
+        rows = self.show_cluster('member', 'action', 'list')
         self.assertEqual(['CLUSTER_CREATE'], [row['action'] for row in rows])
 
         # The webhook needs only the token of its URL, and acts as the creator of the
         # receiver.
-        stranger = self.standalone.request(
+        unauthenticated = self.standalone.request(
             'POST', f'{mount}/webhooks/{hook["id"]}/trigger?V=2'
         )
-        self.assertEqual(404, stranger.status_code)
+        self.assertEqual(404, unauthenticated.status_code)
         triggered = self.standalone.request('POST', self.webhook(hook['id'])).json()[
             'action'
         ]
-        found = self.show_cluster('looker', 'action', 'show', triggered)
+        found = self.show_cluster('reader', 'action', 'show', triggered)
         self.assertEqual(
-            (self.keystone.projects[PROJECT], made['user_id'], 'CLUSTER_SCALE_OUT'),
+            (self.keystone.projects[PROJECT], created['user_id'], 'CLUSTER_SCALE_OUT'),
             (found['project_id'], found['user_id'], found['action']),
         )

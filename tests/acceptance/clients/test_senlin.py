@@ -9,13 +9,13 @@ import ast
 import inspect
 import itertools
 
-from tests.acceptance.clients import cluster_stories
+from tests.acceptance.clients import cluster_tests
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.senlin_case import SenlinCase
 from tests.acceptance.clients.serving import start_servers
 
 #: It connects to virtual machines by SSH.
-NOT_OURS = {'cluster_run'}
+UNSUPPORTED = {'cluster_run'}
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.clustering.v1'):
@@ -52,7 +52,7 @@ print(json.dumps([sorted(node.status for node in nodes), len(events)]))
 def list_commands():
     """Return all prefixes of the commands that the tests run, joined."""
     found = set()
-    for node in ast.walk(ast.parse(inspect.getsource(cluster_stories))):
+    for node in ast.walk(ast.parse(inspect.getsource(cluster_tests))):
         args = getattr(node, 'elts', getattr(node, 'args', None))
         taken = itertools.takewhile(
             lambda arg: isinstance(arg, ast.Constant),
@@ -63,13 +63,13 @@ def list_commands():
     return {f'cluster_{name}' for name in found}
 
 
-class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase):
+class TestSenlinClient(cluster_tests.ClusterTests, OnStandalone, SenlinCase):
     """One process with SQLite."""
 
     def test_every_command_of_the_client_is_tested(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
-        names = set(done.out.split()) - NOT_OURS
+        names = set(done.out.split()) - UNSUPPORTED
         documented = list_commands() | {
             # The base case contains `create` and `list` of clusters.
             *('cluster_create', 'cluster_list', 'cluster_profile_create'),
@@ -94,16 +94,16 @@ class TestSenlinClient(cluster_stories.ClusterStories, OnStandalone, SenlinCase)
 
         self.assertEqual([['ACTIVE'] * 3, 10], done.json())
 
-    def test_a_token_is_no_hindrance_where_there_is_no_authentication(self):
+    def test_a_token_is_accepted_without_authentication(self):
         done = self.clients.run(
-            *('openstack', '--os-auth-type=admin_token', '--os-token=anything'),
+            *('openstack', '--os-auth-type=admin_token', '--os-token=unused'),
             *(f'--os-endpoint={self.endpoint()}', 'cluster', 'list'),
         )
 
         self.assertEqual(0, done.code, str(done))
 
 
-class TestSenlinClientWithServers(cluster_stories.ScalingStories, SenlinCase):
+class TestSenlinClientWithServers(cluster_tests.ScalingTests, SenlinCase):
     """An API and two engines, with PostgreSQL and RabbitMQ."""
 
     @classmethod

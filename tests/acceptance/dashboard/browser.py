@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests import services
-from tests.acceptance.daemons import PATIENCE
+from tests.acceptance.daemons import TIMEOUT
 
 #: Sizes of windows, in pixels.
 DESKTOP, PHONE = (1280, 1000), (390, 844)
@@ -35,7 +35,7 @@ def _driver() -> webdriver.Chrome:
     service = webdriver.ChromeService(services.program(services.CHROMEDRIVER))
     driver = webdriver.Chrome(options=options, service=service)
     atexit.register(driver.quit)
-    driver.set_page_load_timeout(PATIENCE)
+    driver.set_page_load_timeout(TIMEOUT)
     return driver
 
 
@@ -101,7 +101,7 @@ class Browser(fixtures.Fixture):
         """
         waiting = WebDriverWait(
             self.driver,
-            PATIENCE,
+            TIMEOUT,
             0.05,
             ignored_exceptions=[
                 exceptions.NoSuchElementException,

@@ -13,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 
 from tests.acceptance.daemons import STANDALONE, wait_until
 from tests.acceptance.dashboard.browser import PHONE
-from tests.acceptance.dashboard.test_stories import DashboardCase
+from tests.acceptance.dashboard.test_workflows import DashboardCase
 
 #: Finds texts whose contrast is below that of WCAG 2.2, 1.4.3 (AA).
 LOW_CONTRAST = """

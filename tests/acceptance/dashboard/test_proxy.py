@@ -2,7 +2,7 @@
 
 import requests
 
-from tests.acceptance.daemons import PATIENCE
+from tests.acceptance.daemons import TIMEOUT
 from tests.acceptance.dashboard.test_appearance import LoginCase
 from tests.haproxy import Haproxy, documented
 
@@ -52,7 +52,7 @@ class TestProxy(LoginCase):
             f'{self.url}/v1/action_plans/{self.plan}',
             auth=('alice', 'secret'),
             verify=self.proxy.trusted,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
         self.assertEqual(
             {

@@ -13,7 +13,7 @@ from watcherlite.domain.outcomes import Done
 from watcherlite.plugins import base
 
 #: Seconds to wait for a response, which the target may delay.
-PATIENCE = 120
+TIMEOUT = 120
 
 
 class ReportingActionType(base.ActionType):
@@ -41,7 +41,7 @@ class ReportingActionType(base.ActionType):
             ).encode(),
             {'Content-Type': 'application/json'},
         )
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             return json.load(answer)
 
 
@@ -71,7 +71,7 @@ class MarkChecked(MarkOnce):
         return self.call_target('look', context)['applied']
 
 
-class Patient(ReportingActionType):
+class SleepingAction(ReportingActionType):
     """An action that sleeps for a given time and handles signals meanwhile."""
 
     @classmethod
@@ -93,14 +93,14 @@ class Patient(ReportingActionType):
         return True
 
 
-class Moody(ReportingActionType):
+class ContractViolation(ReportingActionType):
     """An action with a hook that violates its contract."""
 
     idempotent = True
     schema: ClassVar = {
         'type': 'object',
         'properties': {
-            'how': {'enum': ['raises', 'rubbish', 'exits', 'hangs', 'dies']},
+            'how': {'enum': ['raises', 'invalid', 'exits', 'hangs', 'dies']},
             'where': {'enum': ['pre_condition', 'execute', 'post_condition']},
         },
         'required': ['how', 'where'],
@@ -122,10 +122,10 @@ class Moody(ReportingActionType):
         match context.inputs['how']:
             case 'raises':
                 raise RuntimeError('the password is hunter2')
-            case 'rubbish':
+            case 'invalid':
                 return {'done': object()}
             case 'exits':
-                sys.exit('zeta has had enough')
+                sys.exit('zeta exits')
             case 'hangs':
                 threading.Event().wait()
             case 'dies':

@@ -11,7 +11,7 @@ from watcherlite.domain.resource_results import Property, Ready, ResourceInProgr
 from watcherlite.plugins import base
 
 #: Seconds to wait for a response, which the target may delay.
-PATIENCE = 120
+TIMEOUT = 120
 
 
 class Mark(base.ResourceHandler):
@@ -23,7 +23,7 @@ class Mark(base.ResourceHandler):
         'text': Property({'type': 'string', 'default': ''}, updatable=True),
         'seconds': Property({'type': 'number', 'minimum': 0, 'default': 0}),
     }
-    attributes: ClassVar = {'text': 'What it says.'}
+    attributes: ClassVar = {'text': 'The message.'}
 
     @classmethod
     def get_config_opts(cls):
@@ -43,7 +43,7 @@ class Mark(base.ResourceHandler):
             ).encode(),
             {'Content-Type': 'application/json'},
         )
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
             return json.load(answer)
 
     def create(self, context):
@@ -65,7 +65,7 @@ class Mark(base.ResourceHandler):
         self.call_target('apply', context)
 
 
-class Vague(Mark):
+class InvalidDefault(Mark):
     """The same with an invalid default."""
 
     properties: ClassVar = {'size': Property({'type': 'integer', 'default': 'big'})}

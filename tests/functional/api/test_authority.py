@@ -150,12 +150,12 @@ class TestClusters(AuthorityCase):
     def setUp(self) -> None:
         super().setUp()
         spec = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
-        self.create('profile', name='thing', spec=spec)
+        self.create('profile', name='sample', spec=spec)
 
     def test_clusters_receivers_and_nodes_get_the_authority_of_their_caller(
         self,
     ) -> None:
-        cluster = self.create('cluster', name='c', profile_id='thing')
+        cluster = self.create('cluster', name='c', profile_id='sample')
         receiver = self.create(
             'receiver',
             name='r',
@@ -163,7 +163,7 @@ class TestClusters(AuthorityCase):
             cluster_id='c',
             action='CLUSTER_SCALE_OUT',
         )
-        node = self.create('node', name='n', profile_id='thing')
+        node = self.create('node', name='n', profile_id='sample')
 
         self.assertEqual(
             [cluster, receiver, node], [self.owner_of(n) for n in (1, 2, 3)]
@@ -175,7 +175,7 @@ class TestClusters(AuthorityCase):
         self.assertEqual([reference_to(node, 'credential-3')], self.authorities(node))
 
     def test_a_webhook_has_the_authority_of_its_receiver(self) -> None:
-        cluster = self.create('cluster', name='c', profile_id='thing')
+        cluster = self.create('cluster', name='c', profile_id='sample')
         answer = self.ask(
             'POST',
             f'{CLUSTERING}/receivers',
@@ -201,7 +201,7 @@ class TestClusters(AuthorityCase):
         self.assertEqual(receiver['id'], self.authorities(cluster)[-1])
 
     def test_requests_on_a_cluster_use_its_authority(self) -> None:
-        uuid = self.create('cluster', name='c', profile_id='thing')
+        uuid = self.create('cluster', name='c', profile_id='sample')
         place = f'{CLUSTERING}/clusters/{uuid}'
         project = self.store.find_object(Cluster, uuid, None).owner.tenant
 

@@ -183,9 +183,9 @@ class TestProjectIsolation(ProjectsCase):
                         absent.data.decode().replace(ABSENT, self.uuids[noun]),
                         there.data.decode(),
                     )
-        wanted = {'name': 'mine', 'profile_id': self.uuids['profiles']}
+        desired = {'name': 'mine', 'profile_id': self.uuids['profiles']}
         for key, noun in (('cluster', 'clusters'), ('node', 'nodes')):
-            answer = self.ask('POST', f'/{noun}', {key: wanted}, STRANGER)
+            answer = self.ask('POST', f'/{noun}', {key: desired}, STRANGER)
             self.assertEqual(
                 (
                     400,
@@ -306,9 +306,9 @@ class TestCrossProjectAccess(ProjectsCase):
             (202, 'CANCELLED'), (cancelled.status, cancelled.body['action']['status'])
         )
         for noun in ('clusters', 'nodes'):
-            wanted = {'action': 'nop', 'target': self.uuids[noun], 'inputs': MESSAGE}
+            desired = {'action': 'nop', 'target': self.uuids[noun], 'inputs': MESSAGE}
 
-            answer = self.ask('POST', '/actions?wait=true', {'action': wanted}, ADMIN)
+            answer = self.ask('POST', '/actions?wait=true', {'action': desired}, ADMIN)
 
             asked = answer.body['action']
             self.assertEqual(
@@ -323,9 +323,9 @@ class TestCrossProjectAccess(ProjectsCase):
         # It has the name of the cluster in the other project.
         node = {**MADE['nodes'][1], 'name': 'a-cluster'}
         mine = self.ask('POST', '/nodes', {'node': node}, ADMIN).body['node']
-        wanted = {'action': 'nop', 'target': 'a-cluster', 'inputs': MESSAGE}
+        desired = {'action': 'nop', 'target': 'a-cluster', 'inputs': MESSAGE}
 
-        answer = self.ask('POST', '/actions?wait=true', {'action': wanted}, ADMIN)
+        answer = self.ask('POST', '/actions?wait=true', {'action': desired}, ADMIN)
 
         self.assertEqual(
             (mine['id'], 'there'),
@@ -356,11 +356,11 @@ class TestCrossProjectAccess(ProjectsCase):
         )
 
     def test_policy_rules_define_administrators_and_callers_need_project(self):
-        nobody = Caller(user_id='ada', roles=frozenset({'manager'}))
+        without_project = Caller(user_id='ada', roles=frozenset({'manager'}))
         place = f'/actions/{self.uuids["actions"]}?force=true'
         cancel = {'action': {'status': 'CANCELLED'}}
         for method, url, body, caller, message in (
-            ('GET', '/clusters', None, nobody, 'has no project'),
+            ('GET', '/clusters', None, without_project, 'has no project'),
             (
                 *('PATCH', place, cancel, OWNER),
                 "Policy doesn't allow actions:force to be performed.",

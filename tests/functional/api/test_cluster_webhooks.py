@@ -23,8 +23,8 @@ class TestWebhooks(base.TestCase):
         running = fixture.of(self)
         clusters = running.runtime.clusters
         by = RequestContext(Owner('default', 'ada'), True)
-        clusters.profiles.create('thing', SPEC, by)
-        clusters.create(ClusterRequest('web', 'thing'), by)
+        clusters.profiles.create('sample', SPEC, by)
+        clusters.create(ClusterRequest('web', 'sample'), by)
         new = ReceiverRequest('hook', 'webhook', 'web', 'CLUSTER_CHECK')
         issued = clusters.receivers.create(new, by, 'http://127.0.0.1/v1')
         self.uuid, self.token = issued.receiver.uuid, str(issued.token)

@@ -159,9 +159,9 @@ class TestInitiatorsOfClusters(InitiatorCase):
 
     def test_event_names_the_user_of_its_request_and_not_the_owner(self) -> None:
         spec = {'type': 'os.heat.test_resource', 'version': '1.0', 'properties': {}}
-        profile = {'name': 'thing', 'spec': spec}
+        profile = {'name': 'sample', 'spec': spec}
         self.ask('POST', '/clustering/v1/profiles', {'profile': profile})
-        cluster = {'name': 'web', 'profile_id': 'thing', 'desired_capacity': 0}
+        cluster = {'name': 'web', 'profile_id': 'sample', 'desired_capacity': 0}
         made = self.ask('POST', '/clustering/v1/clusters', {'cluster': cluster})
         first = self.finish(made)
         place = f'/clustering/v1/clusters/{made.json["cluster"]["id"]}'

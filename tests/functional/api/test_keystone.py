@@ -22,7 +22,7 @@ ROLES = {
     'token-of-an-admin': ['Admin', 'member'],
     SYSTEM: ['reader'],
 }
-NOBODY = 'token-of-nobody'
+WITHOUT_ROLES = 'token-without-roles'
 
 
 class FakeIdentityService(http.server.BaseHTTPRequestHandler):
@@ -130,7 +130,7 @@ class TestKeystone(base.TestCase):
                 ('GET', '/v1/goals', 'token-of-a-reader'),
                 ('DELETE', '/v1/audits/x', 'token-of-a-reader'),
                 ('DELETE', '/v1/audits/x', 'token-of-an-admin'),
-                ('GET', '/v1/goals', NOBODY),
+                ('GET', '/v1/goals', WITHOUT_ROLES),
             )
         ]
 

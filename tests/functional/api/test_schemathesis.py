@@ -104,7 +104,7 @@ class ConformanceCase(base.TestCase):
         found = []
         for result in schema.get_all_operations():
             operation = result.ok()
-            if not self.is_tried(operation):
+            if not self.is_tested(operation):
                 continue
             if mode == NEGATIVE and not _has_input(operation):
                 continue
@@ -114,7 +114,7 @@ class ConformanceCase(base.TestCase):
                 found.append(f'{operation.label}: {error}')
         self.assertEqual([], found)
 
-    def is_tried(self, operation):
+    def is_tested(self, operation):
         """Return whether an operation is tested; all of them are."""
         return True
 
@@ -161,7 +161,7 @@ class ConformanceCase(base.TestCase):
 class TestInfraOptimConformance(ConformanceCase):
     """The infra-optim API."""
 
-    def is_tried(self, operation):
+    def is_tested(self, operation):
         """Return whether an operation is tested; those of the alias are the same."""
         return not operation.path.startswith(ALIAS_OF_PLANS)
 
@@ -189,7 +189,7 @@ class TestOrchestrationConformance(ConformanceCase):
         """Store a stack; return the path variables that identify its parts."""
         template = {
             'heat_template_version': '2018-08-31',
-            'parameters': {'word': {'type': 'string', 'default': 'moon'}},
+            'parameters': {'word': {'type': 'string', 'default': 'amber'}},
             'resources': {
                 'web': {
                     'type': 'OS::Heat::Value',
@@ -211,7 +211,7 @@ class TestOrchestrationConformance(ConformanceCase):
             'template_version': 'heat_template_version.2018-08-31',
         }
 
-    def is_tried(self, operation):
+    def is_tested(self, operation):
         """Return whether an operation is tested; of redirects, one per target."""
         redirects = '302' in operation.definition.raw['responses']
         return not redirects or operation.path == '/v1/{tenant}/stacks/{stack_name}'
@@ -238,10 +238,10 @@ class TestClusteringConformance(ConformanceCase):
             'version': '1.0',
             'properties': {'event': 'CLUSTER_SCALE_IN'},
         }
-        profile = clusters.profiles.create('thing', spec, by)
+        profile = clusters.profiles.create('sample', spec, by)
         policy = clusters.policies.create('shrink', scaling, by)
-        made = clusters.create(ClusterRequest('web', 'thing', desired_capacity=1), by)
-        node = clusters.nodes.create(NodeRequest('n1', 'thing'), by)
+        made = clusters.create(ClusterRequest('web', 'sample', desired_capacity=1), by)
+        node = clusters.nodes.create(NodeRequest('n1', 'sample'), by)
         new = ReceiverRequest('hook', 'webhook', 'web', 'CLUSTER_SCALE_OUT')
         receiver = clusters.receivers.create(new, by, 'http://127.0.0.1/v1')
         return {

@@ -128,9 +128,9 @@ class TestStackStates(base.TestCase):
 
         wrong = {
             state: {
-                what: (wanted, answered[state][what])
-                for what, wanted in self.expected_answers(state).items()
-                if answered[state][what] != wanted
+                what: (desired, answered[state][what])
+                for what, desired in self.expected_answers(state).items()
+                if answered[state][what] != desired
             }
             for state in CODES
         }

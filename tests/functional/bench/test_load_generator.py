@@ -10,14 +10,14 @@ from tests.bench import load_generator
 class TestConnection(base.TestCase):
     """The responses that a client of the load accepts."""
 
-    def test_an_answer_in_pieces_is_put_together(self) -> None:
+    def test_a_response_in_several_segments_is_joined(self) -> None:
         found = self.request_in_pieces(
             b'HTTP/1.1 200 OK\r\nContent-', b'Length: 6\r\n\r\nab', b'cd', b'ef'
         )
 
         self.assertEqual(b'abcdef', found)
 
-    def test_a_bad_answer_ends_the_measurement(self) -> None:
+    def test_an_invalid_response_ends_the_measurement(self) -> None:
         for answer, error in (
             (
                 b'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n',

@@ -28,7 +28,7 @@ class EndpointAndCredentialsTest(AccessTestCase):
         )
         for name in ('http_proxy', 'OS_AUTH_URL'):
             self._set(name, 'http://127.0.0.1:1')
-        for cloud in (None, 'nowhere'):
+        for cloud in (None, 'missing'):
             self._set('OS_CLOUD', cloud)
 
             self.succeed('goal', 'list')

@@ -62,7 +62,7 @@ class ModifyingCommandsTest(ApiCommandCase):
                 "argument --start-time: 'tomorrow' is not a valid time; example: "
                 '2030-01-31 18:00:00 (see `watcherlite audit create --help`)',
             ),
-            ((*template, 'nowhere.yaml'), 'the file nowhere.yaml does not exist'),
+            ((*template, 'missing.yaml'), 'the file missing.yaml does not exist'),
         ):
             self.assertEqual((2, message), self.fail(*argv))
         plan = self.file('actions:\n- name: a\n  action_typ: nop\n', 'plan.yaml')
@@ -178,17 +178,17 @@ class ModifyingCommandsTest(ApiCommandCase):
             )
         }
         words = ('actionplan', 'cancel', PLAN)
-        for state, wanted in (
+        for state, desired in (
             ('RECOMMENDED', 'CANCELLED'),
             ('PENDING', 'CANCELLED'),
             ('ONGOING', 'CANCELLING'),
         ):
-            self.api.responses |= {get: states[state], patch: states[wanted]}
+            self.api.responses |= {get: states[state], patch: states[desired]}
             self.api.requests.clear()
 
             self.succeed(*words)
 
-            change = {'op': 'replace', 'path': '/state', 'value': wanted}
+            change = {'op': 'replace', 'path': '/state', 'value': desired}
             self.assertEqual([(get,), (patch, [change])], self.api.requests)
         error_text = 'State transition not allowed: ({} -> CANCELLED)'.format
         # The plan starts during the cancellation.

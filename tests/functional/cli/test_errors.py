@@ -165,12 +165,12 @@ class ConnectionErrorTest(ApiCommandCase):
         words = ('goal', 'list', '--endpoint', url)
 
         code, message = self.fail(*words)
-        other, certificate = self.fail(*words, '--os-cacert', '/nowhere.pem')
+        other, certificate = self.fail(*words, '--os-cacert', '/missing.pem')
 
         self.assertEqual((3, 3), (code, other))
         starts = (f'the certificate of {url} cannot ', f'{url} cannot be reached: ')
         self.assertTrue(message.startswith(starts), message)
-        self.assertIn('/nowhere.pem', certificate)
+        self.assertIn('/missing.pem', certificate)
 
 
 class UsageErrorTest(ApiCommandCase):

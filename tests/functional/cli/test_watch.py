@@ -165,7 +165,7 @@ class WatchTestCase(ApiCommandCase):
 class EventStreamTest(WatchTestCase):
     """The API has a stream of events."""
 
-    def test_the_whole_story(self):
+    def test_all_changes_are_shown_until_the_end(self):
         self.api.responses[EVENTS] = stream(
             b': events follow\n\n', encode_stream(*EVENT_SEQUENCE), END
         )
@@ -302,7 +302,7 @@ class EventPollTest(WatchTestCase):
             **more,
         }
 
-    def test_the_whole_story(self):
+    def test_all_changes_are_shown_until_the_end(self):
         for response in (
             fault(503, 'As many streams are open as there may be.'),
             fault(406, 'No.'),

@@ -13,7 +13,7 @@ from watcherlite.cmd.daemon import DaemonService
 from watcherlite.plugins import loader
 
 #: The timeout of a response in seconds, on any machine.
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class TestStart(base.TestCase):
@@ -49,7 +49,7 @@ class TestStart(base.TestCase):
         self.assertEqual(["The API cannot be served: can't start new thread"], found)
 
 
-class TestAway(base.TestCase):
+class TestUnavailableDatabase(base.TestCase):
     """The database is not available, for example because its disk is full."""
 
     def setUp(self):
@@ -71,13 +71,13 @@ class TestAway(base.TestCase):
         """Return the status, the header Retry-After and the text of a response."""
         url = f'http://127.0.0.1:{self.listening.getsockname()[1]}/v1/goals'
         try:
-            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
                 return answer.status, None, ''
         except urllib.error.HTTPError as error:
             message = json.loads(json.load(error)['error_message'])['faultstring']
             return error.code, error.headers['Retry-After'], message
 
-    def test_requests_are_refused_until_it_is_back(self):
+    def test_requests_are_refused_until_the_database_is_available(self):
         self.assertFalse(self.service._start())
         refused = [self.ask(), self.ask()]
         self.assertFalse(self.service._start())

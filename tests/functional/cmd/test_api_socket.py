@@ -17,7 +17,9 @@ class TestListening(base.TestCase):
         self.addCleanup(listening.close)
         return listening
 
-    def test_it_listens_where_the_options_say_and_waits_for_no_acknowledgement(self):
+    def test_it_listens_at_the_configured_address_without_delayed_acknowledgements(
+        self,
+    ):
         listening = self.listen()
         self.assertEqual('127.0.0.1', listening.getsockname()[0])
         option = listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
@@ -34,7 +36,7 @@ class TestListening(base.TestCase):
 
         self.assertIn('cannot listen on [api] host 192.0.2.1, port 0', str(error))
 
-    def test_addresses_that_only_this_machine_reaches(self):
+    def test_loopback_addresses_are_detected(self):
         hosts = ('127.0.0.1', '127.9.9.9', '::1', '[::1]', 'localhost', 'LOCALHOST')
         others = ('0.0.0.0', '::', '192.0.2.1', 'example.org', '')
 

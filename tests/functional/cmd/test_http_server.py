@@ -99,7 +99,7 @@ class ServerCase(base.TestCase):
 class TestRequests(ServerCase):
     """Requests of careless and malicious clients."""
 
-    def test_slashes_before_a_path_do_not_make_a_host_of_it(self):
+    def test_leading_slashes_of_a_path_are_not_a_host(self):
         paths = {
             '//v1/goals': '/v1/goals',
             '///v1//goals': '/v1//goals',
@@ -116,7 +116,7 @@ class TestRequests(ServerCase):
         )
 
     def test_responses_without_a_body_keep_the_connection(self):
-        connection = client.HTTPConnection(*self.address, timeout=bounded.PATIENCE)
+        connection = client.HTTPConnection(*self.address, timeout=bounded.TIMEOUT)
         self.addCleanup(connection.close)
         connection.connect()
         # It does not connect again.
@@ -205,7 +205,7 @@ class TestManyClients(ServerCase):
 
     limits: Mapping[str, Any] = {'max_connections': 16}
 
-    def test_incomplete_requests_hold_no_thread_and_give_way_to_others(self):
+    def test_incomplete_requests_hold_no_thread_and_are_replaced_by_others(self):
         incomplete = [
             self.connect(start)
             for start in (
@@ -269,13 +269,13 @@ class TestReusedDescriptors(ServerCase):
 
         self.addCleanup(resume.set)
         with mock.patch.object(wasyncore, 'loop', held):
-            self.assertTrue(reached.wait(bounded.PATIENCE))
+            self.assertTrue(reached.wait(bounded.TIMEOUT))
             yield
         resume.set()
 
     def idle(self):
         """Return an idle connection."""
-        connection = client.HTTPConnection(*self.address, timeout=bounded.PATIENCE)
+        connection = client.HTTPConnection(*self.address, timeout=bounded.TIMEOUT)
         self.addCleanup(connection.close)
         connection.request('GET', '/first')
         connection.getresponse().read()

@@ -133,7 +133,7 @@ class SqliteTest(CallingTestCase):
             found,
         )
 
-    def test_all_that_has_ended_is_deleted_only_with_yes(self):
+    def test_everything_that_has_ended_is_deleted_only_with_yes(self):
         self.store()
 
         code, out, err = self.manage('db', 'purge', '--older-than', '0')
@@ -147,7 +147,7 @@ class SqliteTest(CallingTestCase):
                 0, self.manage('db', 'purge', '--older-than', '0', option)[0]
             )
 
-    def test_a_configuration_may_be_named_behind_the_action(self):
+    def test_the_option_config_file_may_follow_the_action(self):
         self.store()
         path = self.home / 'other.sqlite'
         ini = self.write_ini(f'[database]\nconnection = sqlite:///{path}\n')
@@ -197,7 +197,7 @@ class SqliteTest(CallingTestCase):
         self.assertIn('reencrypt', out)
         self.assertNotIn('reseal', out)
 
-    def test_mistakes_are_one_line(self):
+    def test_usage_errors_are_one_line(self):
         revisions = ', '.join(migration.REVISIONS)
         for argv, message in (
             (['db'], 'the following arguments are required: COMMAND'),
@@ -229,7 +229,7 @@ class SqliteTest(CallingTestCase):
 
 
 class ServerTest(CallingTestCase):
-    def test_a_schema_is_made_once_on_every_server(self):
+    def test_a_schema_is_created_once_on_every_server(self):
         for kind in (services.POSTGRESQL, services.MYSQL):
             url = self.useFixture(services.Database(kind)).url
             ini = self.write_ini(f'[database]\nconnection = {url.replace("$", "$$")}\n')

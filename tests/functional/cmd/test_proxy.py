@@ -59,7 +59,7 @@ class TestProxy(base.TestCase):
             (200, 'https 127.0.0.1 localhost'), (answer.status_code, answer.text)
         )
 
-    def test_it_has_to_be_trusted_and_answers_nothing_in_clear(self):
+    def test_the_certificate_must_be_trusted_and_plain_http_is_refused(self):
         self.assertRaises(
             requests.exceptions.SSLError,
             requests.get,

@@ -37,7 +37,7 @@ class StatusTest(CallingTestCase):
     def path(self):
         return self.home / 'watcherlite' / 'watcherlite.sqlite'
 
-    def test_a_fresh_machine_is_fine_and_stays_fresh(self):
+    def test_a_new_installation_passes_and_remains_unchanged(self):
         code, found = self.check()
 
         self.assertEqual(
@@ -56,7 +56,7 @@ class StatusTest(CallingTestCase):
             [line.rstrip(' |') for line in lines[3:5]],
         )
 
-    def test_a_database_in_use_is_fine_unless_it_is_newer_or_nothing_is_sent(self):
+    def test_a_used_database_passes_unless_it_is_newer_or_events_are_unsent(self):
         store = self.store()
 
         code, found = self.check()
@@ -91,7 +91,7 @@ class StatusTest(CallingTestCase):
         self.assertEqual((2, 'Failure'), (code, found['schema'][0]))
         self.assertIn('9999', found['schema'][1])
 
-    def test_a_file_that_everybody_may_write_is_worth_a_look(self):
+    def test_a_world_writable_file_is_a_warning(self):
         ini = self.write_ini('[oslo_messaging_notifications]\ndriver = noop\n')
         pathlib.Path(ini).chmod(0o666)
 
@@ -135,7 +135,7 @@ class StatusTest(CallingTestCase):
         self.assertIn('127.0.0.1:1', found['broker'][1])
         self.assertNotIn('hunter2', str(found))
 
-    def test_the_key_of_one_host_is_not_enough_for_a_database_of_several(self):
+    def test_a_generated_key_is_a_warning_for_a_database_of_several_hosts(self):
         text = '[database]\nconnection = postgresql+psycopg://me@127.0.0.1:1/x\n'
         where = self.home / 'watcherlite' / 'secrets.key'
 
@@ -163,7 +163,7 @@ class StatusTest(CallingTestCase):
             found['secrets'],
         )
 
-    def test_a_wrong_option_is_a_failure_and_a_broker_that_answers_none(self):
+    def test_an_invalid_option_is_a_failure_and_an_available_broker_is_none(self):
         for text, name, expected in (
             (
                 '[applier]\nmax_paralel = 3',
@@ -180,7 +180,7 @@ class StatusTest(CallingTestCase):
         code, found = self.check('--config-file', ini)
         self.assertEqual((0, ('Success', 'reachable')), (code, found['broker']))
 
-    def test_a_key_file_is_reported_with_its_permissions_and_missing_not_created(self):
+    def test_a_key_file_is_reported_with_its_permissions_and_never_created(self):
         inputs = {'password': 'canary'}
         factories.store_plan(self.store(), factories.make_action(inputs=inputs))
         path = self.home / 'watcherlite' / 'secrets.key'
@@ -194,11 +194,11 @@ class StatusTest(CallingTestCase):
                     'without it',
                 ),
             ),
-            self.about_secrets(),
+            self.check_secrets(),
         )
         path.chmod(0o640)
         warning = f'the key file {path} is readable by other users; run chmod 600 on it'
-        self.assertEqual((1, ('Warning', warning)), self.about_secrets())
+        self.assertEqual((1, ('Warning', warning)), self.check_secrets())
         path.unlink()
 
         code, found = self.check()
@@ -207,11 +207,11 @@ class StatusTest(CallingTestCase):
         self.assertIn(f'restore the key file {path}', found['database'][1])
         self.assertFalse(path.exists())
 
-    def about_secrets(self):
+    def check_secrets(self):
         code, found = self.check()
         return code, found['secrets']
 
-    def test_a_bad_value_is_one_line(self):
+    def test_an_invalid_value_is_one_line(self):
         ini = self.write_ini('[applier]\nlease = soon\n')
 
         code, out, err = self.call(

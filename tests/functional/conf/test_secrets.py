@@ -10,7 +10,7 @@ DEADLINE = 60
 
 
 class TestKeyFile(SecretsCase):
-    def test_all_that_start_at_the_same_time_have_the_same_key(self):
+    def test_processes_that_start_concurrently_have_the_same_key(self):
         configuration, count = self.conf(), 16
         self.state.mkdir()
         together = threading.Barrier(count)

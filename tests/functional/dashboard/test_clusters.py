@@ -287,9 +287,7 @@ class TestNodes(ClusterCase):
         page = self.visitor.get('/dashboard/nodes?name=nothing')
         self.assertIn('watcherlite node create', page.text)
 
-    def test_what_does_not_exist_is_an_error_page_with_the_text_of_the_api(
-        self,
-    ) -> None:
+    def test_a_missing_object_is_an_error_page_with_the_text_of_the_api(self) -> None:
         for path in ('clusters', 'nodes'):
             for name in (ABSENT, parse.quote('☃')):
                 with self.subTest(f'{path}/{name}'):
@@ -300,7 +298,7 @@ class TestNodes(ClusterCase):
 
 
 class TestForms(ClusterCase):
-    def test_a_cluster_is_checked_once_asked(self) -> None:
+    def test_a_cluster_is_checked_on_request(self) -> None:
         page = self.visitor.get(self.cluster_path)
         self.assertEqual([], page.unasked())
         self.assertEqual([], self.visitor.get(self.node_path).unasked())
@@ -341,7 +339,7 @@ class TestForms(ClusterCase):
     def test_a_refusal_of_the_api_is_shown_in_the_page(self) -> None:
         for path, operation, status, text in (
             (self.node_path, 'REBUILD', 400, 'REBUILD'),
-            (self.cluster_path, 'NONSENSE', 400, 'NONSENSE'),
+            (self.cluster_path, 'INVALID', 400, 'INVALID'),
         ):
             with self.subTest(path):
                 page = self.visitor.get(path)

@@ -38,7 +38,7 @@ class LoginCase(base.TestCase):
 
 
 class TestLogin(LoginCase):
-    def test_a_login_leads_to_the_page_that_was_asked_for(self) -> None:
+    def test_a_login_leads_to_the_requested_page(self) -> None:
         page = self.log_in('boss', page='/action_plans?state=FAILED')
 
         self.assertEqual(200, page.status)
@@ -48,7 +48,7 @@ class TestLogin(LoginCase):
         )
 
     def test_a_wrong_password_is_refused_and_forgotten(self) -> None:
-        for user, password in (('boss', 'wrong'), ('nobody', 'secret'), ('', '')):
+        for user, password in (('boss', 'wrong'), ('unknown', 'secret'), ('', '')):
             with self.subTest(user):
                 page = self.log_in(user, password)
                 self.assertEqual(403, page.status)
@@ -162,7 +162,7 @@ class TestPrefix(base.TestCase):
         form = self.visitor.get(f'/cloud/dashboard{page}')
         return self.visitor.submit(form, '/login', user='boss', password='secret')
 
-    def test_every_address_of_every_page_has_it(self) -> None:
+    def test_every_link_of_every_page_has_the_prefix(self) -> None:
         plan = '/action_plans/aaaaaaaa-0000-4000-8000-000000000001'
         shown = self.log_in(f'{plan}?state=PENDING')
         self.assertIn('Action plan', shown.text)
@@ -190,7 +190,7 @@ class TestPrefix(base.TestCase):
                     [], [a for a in addresses if not a.startswith('/cloud/dashboard')]
                 )
 
-    def test_every_redirection_and_the_cookie_have_it(self) -> None:
+    def test_every_redirection_and_the_cookie_have_the_prefix(self) -> None:
         response = self.visitor.request('GET', '/dashboard/strategies/a%20b?x=%20')
         self.assertEqual(
             '/cloud/dashboard/login?next=%2Fcloud%2Fdashboard%2Fstrategies'
@@ -221,7 +221,7 @@ class TestPrefix(base.TestCase):
         page = self.visitor.get(f'/other/dashboard{path}')
         self.assertEqual([], [link for link in page.links if '/cloud' in link])
 
-    def test_it_cannot_name_another_site(self) -> None:
+    def test_a_prefix_cannot_name_another_site(self) -> None:
         self.visitor.prefix = '//example.org; Domain=example.org'
         response = self.visitor.request('GET', '/dashboard/login')
         self.assertIn(
@@ -274,7 +274,9 @@ class TestSessions(LoginCase):
             datetime.timedelta(hours=8), session.expires_at - session.created_at
         )
 
-    def test_a_session_ends_when_the_password_changes_or_the_user_goes(self) -> None:
+    def test_a_session_ends_when_the_password_changes_or_the_user_is_removed(
+        self,
+    ) -> None:
         users = self.site.directory / 'htpasswd'
         for hashed in (bcrypt.hashpw(b'other', bcrypt.gensalt(4)).decode(), None):
             with self.subTest(hashed):
@@ -301,7 +303,7 @@ class TestSessions(LoginCase):
 
 
 class TestRoles(LoginCase):
-    def test_a_user_sees_only_what_the_policies_allow(self) -> None:
+    def test_a_user_sees_only_permitted_pages(self) -> None:
         for user, actions in (
             ('reader', ['logout']),
             ('boss', ['logout', 'start', 'cancel', 'skip']),

@@ -69,7 +69,7 @@ class PageCase(base.TestCase):
 
 
 class TestPages(PageCase):
-    def test_the_overview_shows_what_needs_a_person(self) -> None:
+    def test_the_overview_shows_objects_that_need_a_decision(self) -> None:
         page = self.visitor.get('/dashboard')
 
         self.assertEqual(200, page.status)
@@ -94,7 +94,7 @@ class TestPages(PageCase):
             ]
             self.assertEqual(9, len(nodes))
 
-    def test_an_empty_overview_says_how_to_begin(self) -> None:
+    def test_an_empty_overview_names_the_first_steps(self) -> None:
         page = Visitor(ApiFixture.of(self).application).get('/dashboard')
         self.assertIn('watcherlite plan create FILE', page.text)
 
@@ -220,9 +220,7 @@ class TestPages(PageCase):
         self.assertIn('exit_code 0 stdout password=*** done <b>', page.text)
         self.assertNotIn('s3cret', page.response.text)
 
-    def test_what_does_not_exist_is_an_error_page_with_the_text_of_the_api(
-        self,
-    ) -> None:
+    def test_a_missing_object_is_an_error_page_with_the_text_of_the_api(self) -> None:
         missing = uuid('f', 1)
         for path, text in (
             (f'action_plans/{missing}', f'ActionPlan {missing} could not be found'),
@@ -395,7 +393,7 @@ class TestPages(PageCase):
 
 
 class TestEventsOfActions(PageCase):
-    def test_an_action_shows_who_did_what_to_it(self) -> None:
+    def test_an_action_shows_its_changes_with_their_users(self) -> None:
         page = self.visitor.get(f'/dashboard/actions/{ACTION}')
         self.visitor.submit(page, '/skip', reason='no traffic')
 
@@ -450,7 +448,7 @@ class TestLogs(PageCase):
 
 
 class TestForms(PageCase):
-    def test_a_plan_is_started_once_asked(self) -> None:
+    def test_a_plan_is_started_on_request(self) -> None:
         page = self.visitor.get(f'/dashboard/action_plans/{PLAN}')
 
         page = self.visitor.submit(page, '/start')

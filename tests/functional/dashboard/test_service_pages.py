@@ -27,7 +27,7 @@ class TestNotifications(base.TestCase):
             {'name': name, 'actions': actions}
         ).uuid
 
-    def test_the_latest_ones_are_shown_with_their_payloads(self) -> None:
+    def test_the_latest_notifications_are_shown_with_their_payloads(self) -> None:
         empty = self.visitor.get('/dashboard/notifications')
         self.assertIn('There are none.', empty.text)
         uuid = self.create('nightly', 1)

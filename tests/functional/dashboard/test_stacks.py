@@ -92,7 +92,7 @@ class TestStacks(StackCase):
             ),
         )
 
-    def test_a_stack_shows_its_resources_and_offers_what_its_state_allows(self) -> None:
+    def test_a_stack_shows_its_resources_and_permitted_operations(self) -> None:
         for state, expected in (
             ('CREATE_COMPLETE', ['check', 'suspend', 'lock', 'mark']),
             ('SUSPEND_COMPLETE', ['resume', 'check', 'lock', 'mark']),
@@ -122,7 +122,7 @@ class TestStacks(StackCase):
         self.assertIn('▶ LOCK_IN_PROGRESS', page.text)
         self.assertIn('Lock level stacks', page.text)
 
-    def test_a_resource_is_marked_unhealthy_with_a_reason_and_freed_of_it(self) -> None:
+    def test_a_resource_is_marked_unhealthy_with_a_reason_and_unmarked(self) -> None:
         page = self.visitor.get(self.store('one', 'CREATE_COMPLETE'))
 
         page = self.visitor.submit(page, '/mark', reason='<b>too slow</b>')
@@ -179,7 +179,7 @@ class TestStacks(StackCase):
                 [], [t for t, g in page.tags if t == 'img' or 'onerror' in g]
             )
 
-    def test_what_does_not_exist_is_an_error_page(self) -> None:
+    def test_a_missing_object_is_an_error_page(self) -> None:
         page = self.visitor.get(
             '/dashboard/stacks/none/00000000-0000-4000-8000-000000000009'
         )

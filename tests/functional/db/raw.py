@@ -29,6 +29,6 @@ def texts(engine: sa.Engine) -> Iterator[tuple[str, str, str]]:
                         yield table.name, column, value
 
 
-def places(engine: sa.Engine, wanted: str) -> set[tuple[str, str]]:
+def places(engine: sa.Engine, desired: str) -> set[tuple[str, str]]:
     """Return the (table, column) pairs that contain a text."""
-    return {(table, column) for table, column, text in texts(engine) if wanted in text}
+    return {(table, column) for table, column, text in texts(engine) if desired in text}

@@ -17,7 +17,7 @@ PLANS = ('first plan', 'second plan')
 DUE: dict[str, dict[str, Any]] = {'a': {}, 'b': {}, 'put off': {'not_before': at(-1)}}
 
 
-class EnoughError(Exception):
+class RollbackError(Exception):
     """Raised to end a transaction whose changes are not needed."""
 
 
@@ -52,11 +52,11 @@ class ClaimingTests(stores.StoreTests):
     def test_a_claim_locks_no_other_actions(self) -> None:
         """Other claims skip locked actions, and would find them only by a sweep."""
         for source in self.sources:
-            with contextlib.suppress(EnoughError), self.store.transaction() as tx:
+            with contextlib.suppress(RollbackError), self.store.transaction() as tx:
                 self.assertEqual(list(DUE), self.claim(tx, source))
                 with self.store.transaction() as other:
                     left = {name: self.claim(other, name) for name in self.sources}
-                    raise EnoughError
+                    raise RollbackError
 
             self.assertEqual(
                 {name: [] if name == source else list(DUE) for name in self.sources},
@@ -101,14 +101,14 @@ class WaitingTests(stores.StoreTests):
     def test_locked_actions_do_not_block_unrelated_statements(self) -> None:
         (_, held), (plan, actions) = self.plans
         plan_id, runs = plan.id, actions[-1].id
-        impatient = self.open_again(busy_timeout=1)
-        self.addCleanup(impatient.close)
+        limited = self.open_again(busy_timeout=1)
+        self.addCleanup(limited.close)
         done: dict[str, list[str | None]] = {}
 
         with self.store.transaction() as tx:
             tx.lock_actions([action.id for action in held])
-            done['unblocked'] = [str(impatient.unblock_stale())]
-            with impatient.transaction() as other:
+            done['unblocked'] = [str(limited.unblock_stale())]
+            with limited.transaction() as other:
                 signalled = other.set_control(states.SUSPEND, NOW, plan_id=plan_id)
                 done['signalled'] = names(signalled)
                 signalled = other.set_control(states.CANCEL, NOW, action_ids=[runs])

@@ -8,7 +8,7 @@ from watcherlite import exceptions
 from watcherlite.db.database_clock import INTERVAL, DatabaseClock
 from watcherlite.testing.clock import ManualClock
 
-PATIENCE = 10.0
+TIMEOUT = 10.0
 
 
 class Host(ManualClock):
@@ -48,7 +48,7 @@ class DatabaseClockTest(base.TestCase):
         """Return by how many seconds the clock is ahead of that of the database."""
         return (self.clock.now() - self.host.true()).total_seconds()
 
-    def test_a_host_that_is_an_hour_wrong_counts_as_the_database_does(self) -> None:
+    def test_a_host_with_a_wrong_clock_uses_the_time_of_the_database(self) -> None:
         for wrong in (3600.0, -3600.0):
             self.host.wrong = wrong
             self.clock = DatabaseClock(self.host, self.measure_offset)
@@ -64,7 +64,7 @@ class DatabaseClockTest(base.TestCase):
         self.clock.measure()
         self.assertEqual(0.0, self.clock_offset())
 
-    def test_what_the_question_may_have_taken_is_no_difference(self) -> None:
+    def test_the_duration_of_the_query_is_no_difference(self) -> None:
         self.host.wrong = 0.04
         self.takes = 0.1
         self.clock.measure()
@@ -73,7 +73,7 @@ class DatabaseClockTest(base.TestCase):
         self.clock.measure()
         self.assertAlmostEqual(0.0, self.clock_offset())
 
-    def test_a_difference_is_warned_of_once(self) -> None:
+    def test_a_difference_is_logged_once(self) -> None:
         self.host.wrong = -90.0
         with self.assertLogs('watcherlite.db.database_clock', 'WARNING') as logs:
             for _ in range(3):
@@ -81,21 +81,19 @@ class DatabaseClockTest(base.TestCase):
         (line,) = logs.output
         self.assertIn('differs from the clock of the database by -90.0 s', line)
 
-    def test_it_is_compared_again_and_counts_on_while_the_database_is_away(
-        self,
-    ) -> None:
+    def test_the_clock_is_measured_again_and_continues_during_an_outage(self) -> None:
         self.host.wrong = 3600.0
         self.clock.start()
         self.addCleanup(self.clock.stop)
         for self.away in (True, False):
             self.host.until_waiting()
-            self.assertTrue(self.asked.acquire(timeout=PATIENCE))
+            self.assertTrue(self.asked.acquire(timeout=TIMEOUT))
             self.host.advance(INTERVAL)
-        self.assertTrue(self.asked.acquire(timeout=PATIENCE))
+        self.assertTrue(self.asked.acquire(timeout=TIMEOUT))
         self.host.until_waiting()
         self.assertEqual(0.0, self.clock_offset())
 
-    def test_one_that_cannot_be_compared_at_the_start_says_so(self) -> None:
+    def test_a_failed_first_measurement_is_reported(self) -> None:
         self.away = True
         with self.assertRaises(exceptions.StoreUnavailable):
             self.clock.start()

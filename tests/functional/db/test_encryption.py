@@ -51,7 +51,7 @@ CANARY = 'canary-5d1f0c7b'
 NAMED, UNNAMED = {'password': CANARY}, {'value': CANARY}
 #: table -> the number of rows that `store_secrets` inserts
 ROWS = {**dict.fromkeys(ENCRYPTED, 1), 'actions': 2}
-NOBODY = dict.fromkeys(ENCRYPTED, 0)
+NONE_LEFT = dict.fromkeys(ENCRYPTED, 0)
 #: table -> columns without secrets, visible to every user who may see the row
 HARMLESS = {
     'goals': ('efficacy_specification',),
@@ -260,7 +260,7 @@ class EncryptionTests(StackCase):
         self.assertEqual(stored, self.read(store))
         self.assertIn(('resources', 'reference'), self.in_clear())
 
-        self.assertEqual((ROWS, NOBODY), (store.reencrypt(), store.reencrypt()))
+        self.assertEqual((ROWS, NONE_LEFT), (store.reencrypt(), store.reencrypt()))
         self.assertEqual((set(), stored), (self.in_clear(), self.read(store)))
         again = self.commit(lambda tx: tx.insert_definition(self.definition))
         self.assertEqual(self.definition.id, again.id)
@@ -293,7 +293,7 @@ class EncryptionTests(StackCase):
         with self.assertRaises(exceptions.KeyMissing):
             self.read(last)
 
-        self.assertEqual((ROWS, NOBODY), (later.reencrypt(), last.reencrypt()))
+        self.assertEqual((ROWS, NONE_LEFT), (later.reencrypt(), last.reencrypt()))
         self.assertEqual(stored, self.read(last))
         with last.transaction() as tx:
             again = tx.insert_definition(self.definition)
@@ -316,8 +316,8 @@ class EncryptionTests(StackCase):
         self,
     ) -> None:
         stored = self.store_secrets()
-        stranger = self.with_keys(keys('x'))
-        for call in (stranger.check, lambda: self.read(stranger), stranger.reencrypt):
+        foreign = self.with_keys(keys('x'))
+        for call in (foreign.check, lambda: self.read(foreign), foreign.reencrypt):
             with self.assertRaises(exceptions.KeyMissing) as caught:
                 call()
             self.assertEqual(

@@ -54,15 +54,15 @@ class FailureTests(stores.StoreTests):
 
     def test_a_lock_timeout_is_a_store_conflict(self) -> None:
         plan, _ = store_plan(self.store)
-        impatient = self.another(busy_timeout=1)
+        limited = self.another(busy_timeout=1)
         with self.store.transaction() as tx:
             tx.lock_plans([plan.id])
             with (
                 self.assertRaises(exceptions.StoreConflict),
-                impatient.transaction() as other,
+                limited.transaction() as other,
             ):
                 other.lock_plans([plan.id])
-        with impatient.transaction() as other:
+        with limited.transaction() as other:
             self.assertEqual({plan.id: plan}, other.lock_plans([plan.id]))
 
     def test_a_reader_does_not_wait_for_a_writer(self) -> None:
@@ -171,7 +171,7 @@ class ServerFailureTests(FailureTests):
 
     # Broken connections
 
-    def cut_off(self, store: SqlStore) -> None:
+    def lose_connection(self, store: SqlStore) -> None:
         """Close the only connection of a store on the server."""
         with store.engine.connect() as connection:
             number = connection.exec_driver_sql(self.own_id).scalar()
@@ -182,18 +182,18 @@ class ServerFailureTests(FailureTests):
         store = self.another(max_pool_size=1)
         plan, _ = store_plan(store)
 
-        self.cut_off(store)
+        self.lose_connection(store)
         self.assertEqual(plan, store.get_plan(plan.uuid))
 
-        self.cut_off(store)
+        self.lose_connection(store)
         with store.transaction() as tx:
             tx.save_plans([plan.evolve(total=5)])
         self.assertEqual(5, store.get_plan(plan.uuid).total)
 
-        self.cut_off(store)
+        self.lose_connection(store)
         self.assertTrue(store.acquire_role('relay', 'w', 30))
 
-    def cut_off_before(self, store: SqlStore, word: str) -> None:
+    def close_connection_before(self, store: SqlStore, word: str) -> None:
         """Close a connection on the server before a kind of statement."""
 
         def cut(connection: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
@@ -212,7 +212,7 @@ class ServerFailureTests(FailureTests):
         store = self.another(max_pool_size=1)
         plan, actions = store_plan(store, make_action())
         event = make_event(plan)
-        self.cut_off_before(store, 'INSERT INTO events')
+        self.close_connection_before(store, 'INSERT INTO events')
 
         with self.assertRaises(exceptions.StoreUnavailable), store.transaction() as tx:
             tx.save_plans([plan.evolve(total=5)])
@@ -229,7 +229,7 @@ class ServerFailureTests(FailureTests):
 
         with store.transaction() as tx:
             tx.add_events(events[:1])
-        self.cut_off_before(store, 'COMMIT')
+        self.close_connection_before(store, 'COMMIT')
         with (
             self.assertRaises(exceptions.CommitOutcomeUnknown),
             store.transaction() as tx,
@@ -277,7 +277,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
         notes = self.home / 'notes.txt'
         notes.write_text('not a database, but notes\n' * 100)
         for path, message in (
-            (self.home / 'nowhere/x.sqlite', r'nowhere/x\.sqlite .*No such file'),
+            (self.home / 'missing/x.sqlite', r'missing/x\.sqlite .*No such file'),
             (self.home, 'Is a directory'),
             (notes, 'file is not a database'),
         ):
@@ -311,7 +311,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
     def test_another_process_does_not_remove_the_log(self) -> None:
         """The last of all connections removes it when it is closed."""
 
-        def seen_by_another_process() -> str:
+        def count_in_other_process() -> str:
             done = subprocess.run(
                 [sys.executable, '-c', COUNT_PLANS, str(self.path)],
                 capture_output=True,
@@ -323,10 +323,10 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
 
         store_plan(self.store)
         self.assertEqual([1], [len(all_plans(self.another()))])
-        before = seen_by_another_process()
+        before = count_in_other_process()
         store_plan(self.store)
 
-        self.assertEqual(('1', '2'), (before, seen_by_another_process()))
+        self.assertEqual(('1', '2'), (before, count_in_other_process()))
 
     def test_the_error_for_a_read_only_file_names_it(self) -> None:
         self.path.chmod(0o400)

@@ -72,7 +72,7 @@ class LockingTests(stores.StoreTests):
             claimed = tx.claim(worker=new_uuid(), limit=9, now=NOW, lane='applier')
             self.assertIn(ready.id, [action.id for action in claimed])
 
-    def test_an_action_that_comes_during_a_release_gets_the_lock(self) -> None:
+    def test_an_action_that_arrives_during_a_release_gets_the_lock(self) -> None:
         taken: list[set[str]] = []
 
         def take() -> None:
@@ -102,7 +102,7 @@ class LockingTests(stores.StoreTests):
         ready = blocked.evolve(status=states.READY, blocked_on=None)
         self.assertEqual([ready], self.woken)
 
-    def test_a_sharer_that_comes_while_the_last_leaves_gets_the_lock(self) -> None:
+    def test_a_sharer_that_arrives_during_the_last_release_gets_the_lock(self) -> None:
         shared: list[set[int]] = []
 
         def share() -> None:

@@ -29,7 +29,7 @@ from watcherlite.db.sqlalchemy import migration, tables
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 from watcherlite.domain.clusters import Receiver
-from watcherlite.domain.creators import NOBODY
+from watcherlite.domain.creators import NO_AUTHORITY
 
 #: The queries that return the definitions of indexes, including partial ones.
 DEFINITIONS = {
@@ -265,8 +265,8 @@ class MigrationTests(Base):
         listed = store.list_audits(queries.Query(deleted=True))
         self.assertEqual([None, NOW], [one.audit.deleted_at for one in listed])
         audit = store.find_audit('ONCE').audit
-        self.assertEqual(('a1', NOBODY), (audit.uuid, audit.creator))
-        self.assertEqual(NOBODY, store.get_plan('p').creator)
+        self.assertEqual(('a1', NO_AUTHORITY), (audit.uuid, audit.creator))
+        self.assertEqual(NO_AUTHORITY, store.get_plan('p').creator)
         self.assertEqual(['x1', 'xNone'], [one.uuid for one in store.list_actions()])
         (event,) = store.pending_events(9)
         self.assertEqual(('e', None), (event.event.uuid, event.event.subject_id))
@@ -359,13 +359,13 @@ class MigrationTests(Base):
     def test_a_timeout_of_the_migration_lock_is_an_error(self) -> None:
         self.useFixture(fixtures.MonkeyPatch(f'{migration.__name__}.LOCK_SECONDS', 1))
         url = self.new_url()
-        impatient = make_engine(DatabaseSettings(url, busy_timeout=1))
-        self.addCleanup(impatient.dispose)
+        limited = make_engine(DatabaseSettings(url, busy_timeout=1))
+        self.addCleanup(limited.dispose)
         refused = self.assertRaisesRegex(exceptions.StoreConflict, 'Another process')
         with migration._locked(self.engine(url)), refused:
-            migration.upgrade(impatient)
+            migration.upgrade(limited)
         self.assertIsNone(migration.version(url))
-        migration.upgrade(impatient, FIRST)
+        migration.upgrade(limited, FIRST)
         self.assertEqual(FIRST, migration.version(url))
 
     def test_upgrades_of_different_databases_are_independent(self) -> None:

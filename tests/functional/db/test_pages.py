@@ -34,7 +34,7 @@ class PageCase(counting.CountingTests):
     unknown = True
 
     #: Checks the query plan of a list; provided by the database mixin.
-    assert_walks: Callable[[str, str, str], None]
+    assert_scans: Callable[[str, str, str], None]
 
     def setUp(self) -> None:
         super().setUp()
@@ -70,7 +70,7 @@ class PageCase(counting.CountingTests):
             rows = connection.exec_driver_sql(f'{self.explain} {sql}', parameters)
             return '\n'.join(' '.join(map(str, row)) for row in rows)
 
-    def assert_all_walk(
+    def assert_all_scan(
         self,
         walks: list[tuple[str, dict[str, Any], str, str]],
         limit: int = 100,
@@ -87,7 +87,7 @@ class PageCase(counting.CountingTests):
                     sort = ((key, descending),)
                     query = Query(filters, sort, marker, limit, **values)
                     query_plan = self.explained_page(noun, query)
-                    self.assert_walks(
+                    self.assert_scans(
                         query_plan, index, f'{noun} {query}\n{query_plan}'
                     )
 
@@ -99,7 +99,7 @@ class PageTests(PageCase):
         of_plan = {'action_plan_uuid': self.plan.uuid}
         of_audit = {'audit_uuid': self.audit.uuid}
         of_goal = {'goal': self.goal.name}
-        self.assert_all_walk(
+        self.assert_all_scan(
             [
                 ('audits', {}, 'id', 'ix_audits_hidden_id'),
                 *(
@@ -153,14 +153,14 @@ class PageTests(PageCase):
                 elif of in ('goal', 'strategy') and column:
                     index = f'ix_{noun}_{of}_id_hidden_id'
                 walks.append((noun, {}, key, named.get((noun, key), index)))
-        self.assert_all_walk(walks)
+        self.assert_all_scan(walks)
 
     def test_limits_of_the_time_of_creation_bound_a_scan_of_its_index(self) -> None:
         walks: list[tuple[str, dict[str, Any], str, str]] = [
             (noun, {}, 'created_at', f'ix_{noun}_hidden_created_at_id')
             for noun in queries.TIMED
         ]
-        self.assert_all_walk(walks, since=at(-60), until=at(60))
+        self.assert_all_scan(walks, since=at(-60), until=at(60))
 
     def test_the_cache_of_statements_is_limited(self) -> None:
         before = keyset.page.cache_info().misses
@@ -200,12 +200,12 @@ class AnalyzedPageTests(PageCase):
 
     def test_uuids_are_listed_by_one_index_scan_also_with_deleted_rows(self) -> None:
         for noun in ('audits', 'action_plans', 'actions'):
-            self.assert_all_walk([(noun, {}, 'uuid', f'uq_{noun}_uuid')], limit=1)
+            self.assert_all_scan([(noun, {}, 'uuid', f'uq_{noun}_uuid')], limit=1)
             query = Query(sort=(('uuid', False),), limit=1, deleted=True)
             shape, _ = shapes.parse(noun, query, self.store.engine.dialect.name)
             self.assertNotIn('UNION', str(keyset.page(shape)))
             query_plan = self.explained_page(noun, query)
-            self.assert_walks(
+            self.assert_scans(
                 query_plan, f'uq_{noun}_uuid', f'{noun} {query}\n{query_plan}'
             )
 
@@ -213,7 +213,7 @@ class AnalyzedPageTests(PageCase):
 class SqlitePages(PageCase):
     explain = 'EXPLAIN QUERY PLAN'
 
-    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
+    def assert_scans(self, query_plan: str, index: str, message: str) -> None:
         name = index if index.startswith('ix_') else index[3:].removesuffix('_uuid')
         self.assertIn(name, query_plan, message)
         self.assertNotRegex(query_plan, r'SCAN (audits|action_plans|actions)$', message)
@@ -233,7 +233,7 @@ class PostgresqlPages(PageCase):
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE audits, action_plans, actions')
 
-    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
+    def assert_scans(self, query_plan: str, index: str, message: str) -> None:
         walk = query_plan[query_plan.index('Limit') :]
         self.assertIn(f' using {index} on ', walk, message)
         backward = ', True),)' in message
@@ -268,7 +268,7 @@ class PostgresqlPageTest(PostgresqlPages, PageTests, stores.PostgresqlDatabase):
 
 
 class MysqlPages(PageCase):
-    def assert_walks(self, query_plan: str, index: str, message: str) -> None:
+    def assert_scans(self, query_plan: str, index: str, message: str) -> None:
         walks = [
             line for line in query_plan.splitlines() if ' PRIMARY ' not in line[:11]
         ]

@@ -358,14 +358,14 @@ class StatementTests(counting.CountingTests):
 
     # The query plan of a claim
 
-    def plan_of_a_claim(self) -> str:
+    def explain_claim(self) -> str:
         return self.explained(
             claims.CLAIM['plan'], source=1, worker=WORKER, limit=10, now=NOW
         )
 
     def test_claims_deadlines_and_derived_actions_use_an_index(self) -> None:
         store_plan(self.store, *(make_action() for _ in range(3000)))
-        self.assert_in_order(self.plan_of_a_claim())
+        self.assert_in_order(self.explain_claim())
         late = self.explained(workers.DEADLINES, lane='engine', until=NOW, limit=500)
         derived = self.explained(action_queries.DERIVED_SINCE, key=1, since=NOW)
         self.assertIn('ix_actions_deadline', late)
@@ -403,7 +403,7 @@ class PostgresqlStatementTest(StatementTests, stores.PostgresqlDatabase):
         store_plan(self.store, *(make_action() for _ in range(3000)))
         with self.store.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE actions')
-        self.assert_in_order(self.plan_of_a_claim())
+        self.assert_in_order(self.explain_claim())
 
 
 class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
@@ -417,7 +417,7 @@ class MysqlStatementTest(StatementTests, stores.MysqlDatabase):
     acquire_locks = 2
     release_locks = 3
 
-    def plan_of_a_claim(self) -> str:
+    def explain_claim(self) -> str:
         return self.explained(mysql.FIND_DUE['plan'][0], source=1, after=0, limit=10)
 
     def assert_in_order(self, explanation: str) -> None:

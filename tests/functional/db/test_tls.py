@@ -77,12 +77,12 @@ class TestTls(base.TestCase):
 
     def attempts(self, url, negotiate):
         trusted = self.useFixture(Certificate('localhost'))
-        stranger = self.useFixture(Certificate('localhost'))
+        foreign = self.useFixture(Certificate('localhost'))
         elsewhere = self.useFixture(Certificate('elsewhere.example'))
         url = url.replace('CA', str(trusted.path))
         return [
             self.attempt(url, negotiate, trusted)[1],
-            self.attempt(url, negotiate, stranger)[1],
+            self.attempt(url, negotiate, foreign)[1],
             self.attempt(
                 url.replace(str(trusted.path), str(elsewhere.path)),
                 negotiate,

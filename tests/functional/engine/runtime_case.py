@@ -11,7 +11,7 @@ from watcherlite import bootstrap, conf
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.states import action_plan as plan_states
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 
 
 class RuntimeCase(base.TestCase):
@@ -46,7 +46,7 @@ class RuntimeCase(base.TestCase):
 
     def wait_until(self, condition: Any) -> None:
         with self.changed:
-            self.assertTrue(self.changed.wait_for(condition, PATIENCE), self.log.output)
+            self.assertTrue(self.changed.wait_for(condition, TIMEOUT), self.log.output)
 
     def ended_plan(self) -> ActionPlan:
         """Wait for the end of the only plan."""

@@ -2,9 +2,9 @@
 
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs import test_audits_continuous, test_audits_lost_workers
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import define_database_tests
 
-define_stories(
+define_database_tests(
     __name__,
     {
         test_audits_continuous.TestInterval: (MYSQL,),

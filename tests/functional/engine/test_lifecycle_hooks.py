@@ -12,7 +12,7 @@ from tests import base
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.functional.plugins.http_server import Server
 from tests.operated_worlds import OperatedWorld
-from tests.specs.database_case import define_stories
+from tests.specs.database_case import define_database_tests
 from tests.unit.engine.clusters.test_lifecycle_hooks import INPUTS
 from tests.worlds import WorldCase, action
 from watcherlite import exceptions
@@ -238,7 +238,7 @@ class TestHookWaits(HookCase):
             [(LIFECYCLE_HOOK, 'SUCCEEDED'), ('NODE_LEAVE', 'SUCCEEDED')],
             self.derived(action),
         )
-        self.assertEqual(2, len(self.world.outside.things))
+        self.assertEqual(2, len(self.world.external.samples))
 
     def test_a_requested_node_deletion_waits_for_its_hook(self):
         cluster = self.create_cluster_with_hooks(grace_period=1)
@@ -246,7 +246,7 @@ class TestHookWaits(HookCase):
         begun = self.operations.nodes.delete(first.uuid, self.by)
         (message,) = self.hook_messages()
         self.assertEqual('DELETING', self.world.reload(first).status)
-        self.assertEqual(2, len(self.world.outside.things))
+        self.assertEqual(2, len(self.world.external.samples))
 
         self.complete(cluster, message)
 
@@ -322,7 +322,7 @@ class TestHookWaits(HookCase):
         first, _ = self.world.nodes(cluster)
         begun = self.operations.nodes.delete(first.uuid, self.by)
         (message,) = self.hook_messages()
-        self.world.outside.fails.add(('delete', first.name))
+        self.world.external.fails.add(('delete', first.name))
 
         self.complete(cluster, message)
 
@@ -345,10 +345,8 @@ class TestHookWaits(HookCase):
         cluster = self.create_cluster_with_hooks()
         other = self.world.cluster(name='other')
         action, (message,) = self.scale_in(cluster)
-        stranger = RequestContext(Owner('another project'))
-        self.assertRaises(
-            exceptions.NotFound, self.complete, cluster, message, stranger
-        )
+        foreign = RequestContext(Owner('another project'))
+        self.assertRaises(exceptions.NotFound, self.complete, cluster, message, foreign)
         self.assertRaises(exceptions.NotFound, self.complete, other, message)
         short = {'lifecycle_action_token': message['lifecycle_action_token'][:8]}
         self.assertRaises(exceptions.NotFound, self.complete, cluster, short)
@@ -371,7 +369,7 @@ class TestHookWaits(HookCase):
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(action).status)
 
 
-define_stories(__name__, {TestHooks: (POSTGRESQL, MYSQL)})
+define_database_tests(__name__, {TestHooks: (POSTGRESQL, MYSQL)})
 
 
 class TestDestinations(base.TestCase):

@@ -8,7 +8,7 @@ from tests.functional.plugins.http_server import Server
 from tests.worlds import action
 from watcherlite.engine.clusters.action_types import NODE_CHECK
 
-PATIENCE = 10
+TIMEOUT = 10
 POLLING = {'type': 'NODE_STATUS_POLLING'}
 
 
@@ -41,8 +41,8 @@ class UrlCase(ClusterCase):
         return {'type': 'NODE_STATUS_POLL_URL', 'options': given}
 
     def run_check(self, *modes, **detection):
-        wanted = {'detection_modes': list(modes), **detection}
-        action = self.world.run_action(NODE_CHECK, self.node, {'detection': wanted})
+        desired = {'detection_modes': list(modes), **detection}
+        action = self.world.run_action(NODE_CHECK, self.node, {'detection': desired})
         self.assertEqual('SUCCEEDED', action.status, action.status_message)
         return action.outputs['status'], action.outputs['reason']
 
@@ -112,7 +112,7 @@ class TestUrls(UrlCase):
         self.assertEqual(('ERROR', 'ACTIVE'), (either, both))
 
     def test_without_modes_only_the_mark_of_a_user_counts(self):
-        self.world.outside.things.clear()
+        self.world.external.samples.clear()
 
         known = self.run_check()
         self.world.save(self.node, data={'unhealthy': 'it smells'})
@@ -122,8 +122,8 @@ class TestUrls(UrlCase):
         self.assertEqual(('ERROR', 'it smells'), marked)
 
     def test_an_invalid_pattern_fails_only_the_check(self):
-        wanted = {'detection_modes': [self.url(poll_url_healthy_response='(')]}
-        action = self.world.run_action(NODE_CHECK, self.node, {'detection': wanted})
+        desired = {'detection_modes': [self.url(poll_url_healthy_response='(')]}
+        action = self.world.run_action(NODE_CHECK, self.node, {'detection': desired})
 
         self.assertEqual('FAILED', action.status)
         self.assertIn('poll_url_healthy_response', action.status_message)
@@ -134,15 +134,15 @@ class TestHangingServers(UrlCase):
     def test_hanging_servers_delay_neither_plans_nor_other_checks(self):
         release = threading.Event()
         self.addCleanup(release.set)
-        self.server.behaviour = lambda *_: release.wait(PATIENCE)
+        self.server.behaviour = lambda *_: release.wait(TIMEOUT)
         # Creating the nodes starts the only worker.
         world = self.create_cluster_world(max_parallel=1)
         cluster = world.insert_cluster(world.profile(), 3, 'slow')
         nodes = [world.create_node(node) for node in world.nodes(cluster)]
         self.assertEqual(1, len(world.workers))
-        wanted = {'detection_modes': [self.url(poll_url_retry_limit=1)]}
+        desired = {'detection_modes': [self.url(poll_url_retry_limit=1)]}
         asked = [
-            world.request_action(NODE_CHECK, node, {'detection': wanted})
+            world.request_action(NODE_CHECK, node, {'detection': desired})
             for node in nodes
         ]
         self.server.wait_until_received(3)

@@ -4,7 +4,7 @@ import datetime
 import time
 
 from tests.factories import all_plans
-from tests.functional.engine.runtime_case import PATIENCE, RuntimeCase
+from tests.functional.engine.runtime_case import TIMEOUT, RuntimeCase
 from watcherlite import bootstrap
 from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.engine.audits.reconciler import ROLE
@@ -79,7 +79,7 @@ class RuntimeTest(RuntimeCase):
         def state() -> str:
             return other.store.get_plan(plan.uuid).state
 
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         with self.changed:
             # No listener is notified of this change.
             while state() == 'RECOMMENDED' and time.monotonic() < deadline:

@@ -24,10 +24,10 @@ class RuntimeOfClustersTest(RuntimeCase):
         self.runtime = self.start(self.options(ini))
         self.clusters = self.runtime.clusters
         self.clusters.profiles.create('p', SPEC, BY)
-        wanted = ClusterRequest(
+        desired = ClusterRequest(
             'c', 'p', desired_capacity=2, config={'node.name.format': 'n$I'}
         )
-        begun = self.clusters.create(wanted, BY)
+        begun = self.clusters.create(desired, BY)
         self.cluster = begun.row
         self.wait_for_end(begun.action)
 
@@ -40,7 +40,7 @@ class RuntimeOfClustersTest(RuntimeCase):
         return self.runtime.store.nodes_of([self.cluster.id])
 
     def test_an_audit_recovers_marked_nodes(self) -> None:
-        self.clusters.nodes.mark_unhealthy('n2', BY, True, 'it smokes')
+        self.clusters.nodes.mark_unhealthy('n2', BY, True, 'it is slow')
         self.assertEqual(['ACTIVE', 'ERROR'], [node.status for node in self.nodes()])
 
         self.runtime.audits.create(

@@ -32,7 +32,7 @@ class RuntimeOfStacksTest(RuntimeCase):
 
     def test_an_audit_replaces_marked_resources(self) -> None:
         before = self.ids()
-        self.runtime.stacks.mark_unhealthy('web', TENANT, 'two', True, 'it smokes')
+        self.runtime.stacks.mark_unhealthy('web', TENANT, 'two', True, 'it is slow')
 
         self.runtime.audits.create(
             AuditRequest(

@@ -33,7 +33,7 @@ else:
     # The test cases provide the real base class.
     Base = object
 
-SPEC = {'type': 'thing', 'version': '1.0'}
+SPEC = {'type': 'sample', 'version': '1.0'}
 POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
 URL = 'http://host/clustering/v1'
 #: Seconds that a query waits for the query of a concurrent request.
@@ -44,7 +44,7 @@ DEADLINE = 30
 Ask = Callable[[], Any]
 
 
-class SameMoment(Base):
+class ConcurrentRequests(Base):
     """Concurrent requests; nothing is executed."""
 
     def create_world(self, limits: ClusterLimits) -> OperatedWorld:
@@ -123,7 +123,7 @@ class SameMoment(Base):
         users = world.operations
         users.create(ClusterRequest('c', 'p'), BY)
         receiver = ReceiverRequest('r', 'webhook', 'c', 'CLUSTER_CHECK')
-        adoption = AdoptionRequest('a-thing', 'thing-1.0', 'adopted')
+        adoption = AdoptionRequest('a-sample', 'sample-1.0', 'adopted')
         asks: dict[str, Ask] = {
             'profile': lambda: users.profiles.create('twice', SPEC, BY),
             'policy': lambda: users.policies.create('twice', POLICY, BY),
@@ -192,8 +192,8 @@ class SameMoment(Base):
         )
 
 
-class PostgresqlSameMomentTest(
-    OnDatabase, SameMoment, OperatedCase, stores.PostgresqlDatabase
+class PostgresqlConcurrentRequestsTest(
+    OnDatabase, ConcurrentRequests, OperatedCase, stores.PostgresqlDatabase
 ):
     def test_a_wait_for_the_project_lock_blocks_no_readers(self) -> None:
         # No query needs a second connection beside that of the transaction.
@@ -213,7 +213,7 @@ class PostgresqlSameMomentTest(
 
 define_tests(
     __name__,
-    SameMoment,
+    ConcurrentRequests,
     before=(OnDatabase,),
     after=(OperatedCase,),
     on=(SQLITE, MYSQL),

@@ -47,11 +47,11 @@ class ReleaseTest(DispatcherCase):
     def test_an_action_in_progress_is_kept(self) -> None:
         polls = self.create_gate()
         self.fill_queue(
-            outside=kind(
+            external=kind(
                 execute=lambda context: InProgress(1, 1), poll=lambda *args: polls()
             )
         )
-        self.create_plan(make_action(name='outside', action_type='outside'))
+        self.create_plan(make_action(name='external', action_type='external'))
         self.wait_until(lambda: self.store.list_actions()[-1].token is not None)
         self.create_plan(make_action(name='waits', action_type='waits'))
         self.gate.wait_until_entered()
@@ -63,16 +63,16 @@ class ReleaseTest(DispatcherCase):
     def test_an_adopted_action_is_kept(self) -> None:
         def has_ended() -> bool:
             self.timers.run_due()
-            return self.status('outside') != 'RUNNING'
+            return self.status('external') != 'RUNNING'
 
-        self.fill_queue(outside=kind(poll=lambda context, token: Done()))
+        self.fill_queue(external=kind(poll=lambda context, token: Done()))
         self.create_plan(make_action(name='waits', action_type='waits'))
         self.gate.wait_until_entered()
         (adopted,) = store_actions(
             self.store,
             make_action(
-                name='outside',
-                action_type='outside',
+                name='external',
+                action_type='external',
                 status='RUNNING',
                 owner='w',
                 token='job',
@@ -84,7 +84,7 @@ class ReleaseTest(DispatcherCase):
 
         self.gate.open()
         self.wait_until(has_ended)
-        self.assertEqual('SUCCEEDED', self.status('outside'))
+        self.assertEqual('SUCCEEDED', self.status('external'))
 
     def test_a_drain_releases_unstarted_actions_first(self) -> None:
         self.fill_queue()

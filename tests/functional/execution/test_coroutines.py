@@ -11,7 +11,7 @@ from tests.factories import make_action
 from tests.functional.execution.test_dispatcher import DispatcherCase
 from tests.functional.execution.test_log_context import Lines
 from tests.unit.execution.test_log_context import request_context
-from tests.worlds import PATIENCE, Gate, kind
+from tests.worlds import TIMEOUT, Gate, kind
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.execution.coroutines import event_loop, loop_thread
 from watcherlite.states import action as states
@@ -19,7 +19,7 @@ from watcherlite.states import action as states
 PLUGIN = logging.getLogger('acme.plugin')
 
 
-class Meeting:
+class Barrier:
     """A hook that waits until a number of coroutines have entered it.
 
     :ivar most: the largest number of coroutines that were inside at once
@@ -65,7 +65,7 @@ class WidthTest(CoroutinesCase):
     """The number of coroutines."""
 
     def test_coroutines_wait_together_beyond_the_threads(self) -> None:
-        meeting = Meeting(300)
+        meeting = Barrier(300)
 
         async def execute(context: Any) -> bool:
             return await meeting(context)
@@ -75,7 +75,7 @@ class WidthTest(CoroutinesCase):
         self.assertEqual(({'SUCCEEDED'}, 300), (self.statuses(), meeting.most))
 
     def test_the_number_of_coroutines_is_limited(self) -> None:
-        meeting = Meeting(3)
+        meeting = Barrier(3)
 
         async def execute(context: Any) -> bool:
             return await meeting(context)
@@ -85,7 +85,7 @@ class WidthTest(CoroutinesCase):
         self.assertEqual(({'SUCCEEDED'}, 3), (self.statuses(), meeting.most))
 
     def test_polls_beyond_the_limit_wait_for_their_turn(self) -> None:
-        meeting = Meeting(2)
+        meeting = Barrier(2)
 
         async def poll(context: Any, token: Any) -> Any:
             await meeting(context)
@@ -106,7 +106,7 @@ class WidthTest(CoroutinesCase):
         return sum(a.token is not None for a in self.store.list_actions())
 
     def test_the_calls_of_coroutines_to_one_service_are_limited(self) -> None:
-        meetings = {'a': Meeting(2), 'b': Meeting(2)}
+        meetings = {'a': Barrier(2), 'b': Barrier(2)}
 
         async def execute(context: Any) -> bool:
             service = context.inputs['service']
@@ -145,7 +145,7 @@ class WidthTest(CoroutinesCase):
         self.assertEqual(0, self.in_flight.on_loop)
 
 
-class HarmTest(CoroutinesCase):
+class IsolationTest(CoroutinesCase):
     """A coroutine harms its own action only."""
 
     def test_a_coroutine_that_blocks_is_reported_and_delays_the_others(self) -> None:
@@ -245,13 +245,13 @@ class ResourcesTest(CoroutinesCase):
         self.assertEqual({'same': True}, self.store.list_actions()[0].outputs)
         self.assertFalse(closed.is_set())
         self.dispatcher.stop()
-        self.assertTrue(closed.wait(PATIENCE))
+        self.assertTrue(closed.wait(TIMEOUT))
 
     def test_each_line_of_a_coroutine_has_the_request_and_the_action(self) -> None:
         handler = Lines()
         PLUGIN.addHandler(handler)
         self.addCleanup(PLUGIN.removeHandler, handler)
-        meeting = Meeting(2)
+        meeting = Barrier(2)
 
         async def says(context: Any, what: str) -> None:
             await asyncio.sleep(0)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests import base
 from tests.factories import NOW, all_plans, make_action, store_actions, store_plan
-from tests.worlds import PATIENCE, Calls, Gate, kind, raises
+from tests.worlds import TIMEOUT, Calls, Gate, kind, raises
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action
@@ -101,7 +101,7 @@ class DispatcherCase(base.TestCase):
             ActionLogs(services, queue.wake),
         )
         self.committer.start()
-        self.addCleanup(self.committer.stop, PATIENCE)
+        self.addCleanup(self.committer.stop, TIMEOUT)
         self.addCleanup(self.dispatcher.stop)
 
     # The lease
@@ -140,7 +140,7 @@ class DispatcherCase(base.TestCase):
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
         with self.condition:
-            for _ in range(round(PATIENCE / 0.05)):
+            for _ in range(round(TIMEOUT / 0.05)):
                 if condition():
                     return
                 self.condition.wait(0.05)
@@ -150,8 +150,8 @@ class DispatcherCase(base.TestCase):
         (found,) = [a for a in self.store.list_actions() if a.name == name]
         return found.status
 
-    def wait_for_status(self, name: str, *wanted: str) -> None:
-        self.wait_until(lambda: self.status(name) in wanted)
+    def wait_for_status(self, name: str, *desired: str) -> None:
+        self.wait_until(lambda: self.status(name) in desired)
 
     def create_gate(self) -> Gate:
         gate = Gate()
@@ -377,12 +377,12 @@ class EndTest(DispatcherCase):
         self.wait_until(lambda: len(self.dispatcher.owned) == 3)
         drained: list[bool] = []
         thread = threading.Thread(
-            target=lambda: drained.append(self.dispatcher.drain(PATIENCE)), daemon=True
+            target=lambda: drained.append(self.dispatcher.drain(TIMEOUT)), daemon=True
         )
         thread.start()
         self.wait_until(lambda: self.queues.is_closed)
         gate.open()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
         self.assertEqual([True], drained)
         self.assertEqual(
             [('SUCCEEDED', None), ('READY', None), ('READY', None)],
@@ -409,7 +409,7 @@ class EndTest(DispatcherCase):
         self.assertEqual(
             ({}, ()), (self.dispatcher.owned, self.dispatcher.claim_requests())
         )
-        self.assertTrue(self.committer.stop(PATIENCE))
+        self.assertTrue(self.committer.stop(TIMEOUT))
         self.assertEqual(([], states.READY), (executed, self.status('a')))
 
     def test_a_sleeping_attempt_wakes_when_abandoned(self) -> None:
@@ -425,9 +425,9 @@ class EndTest(DispatcherCase):
 
         self.build({'sleeps': kind(execute=execute)})
         self.create_plan(make_action(name='a', action_type='sleeps'))
-        self.assertTrue(entered.wait(PATIENCE))
+        self.assertTrue(entered.wait(TIMEOUT))
         self.dispatcher.abandon()
-        self.assertTrue(over.wait(PATIENCE))
+        self.assertTrue(over.wait(TIMEOUT))
 
     def test_an_error_of_the_core_fails_the_action_and_frees_its_place(self) -> None:
         self.build({})
@@ -457,7 +457,7 @@ class SignalTest(DispatcherCase):
             self.store,
             make_action(
                 name='a',
-                action_type='outside',
+                action_type='external',
                 status=states.RUNNING,
                 owner='w',
                 token='job',
@@ -491,7 +491,7 @@ class SignalTest(DispatcherCase):
         self.addCleanup(gate.open)
         self.build(
             {
-                'outside': kind(
+                'external': kind(
                     __init__=gate, poll=lambda c, token: InProgress(token, 3600.0)
                 )
             }
@@ -505,7 +505,7 @@ class SignalTest(DispatcherCase):
 
     def test_a_poll_after_the_adoption_resets_the_lost_workers(self) -> None:
         self.build(
-            {'outside': kind(poll=lambda context, token: InProgress(token, 3600.0))}
+            {'external': kind(poll=lambda context, token: InProgress(token, 3600.0))}
         )
         a = self.store_outside(recoveries=2)
 
@@ -519,24 +519,26 @@ class SignalTest(DispatcherCase):
     def test_a_drain_does_not_wait_for_an_idle_suspended_action(self) -> None:
         self.build(
             {
-                'outside': kind(
+                'external': kind(
                     execute=lambda c: InProgress('job', 60.0),
                     poll=lambda c, token: Done(),
                 )
             }
         )
-        (a,) = self.create_plan(make_action(name='a', action_type='outside'))
+        (a,) = self.create_plan(make_action(name='a', action_type='external'))
         self.wait_until(lambda: self.store.get_action(a.uuid).token is not None)
         self.dispatcher.deliver([(a.id, states.SUSPEND)])
         self.wait_for_status('a', states.SUSPENDED)
-        self.assertTrue(self.dispatcher.drain(PATIENCE))
+        self.assertTrue(self.dispatcher.drain(TIMEOUT))
         # It is polled immediately after the resumption.
         self.dispatcher.deliver([(a.id, states.RESUME)])
         self.wait_for_status('a', states.SUCCEEDED)
 
     def test_an_idle_action_times_out(self) -> None:
-        self.build({'outside': kind(execute=lambda c: InProgress('job', 3600.0))})
-        (a,) = self.create_plan(make_action(name='a', action_type='outside', timeout=5))
+        self.build({'external': kind(execute=lambda c: InProgress('job', 3600.0))})
+        (a,) = self.create_plan(
+            make_action(name='a', action_type='external', timeout=5)
+        )
         self.wait_until(lambda: self.store.get_action(a.uuid).token is not None)
         self.wait_until(lambda: self.in_flight.busy == 0)
         self.dispatcher.watch_deadlines()

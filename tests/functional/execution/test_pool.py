@@ -3,7 +3,7 @@
 import threading
 
 from tests import base
-from tests.worlds import PATIENCE, Gate
+from tests.worlds import TIMEOUT, Gate
 from watcherlite.execution.pool import SHORT, Pool
 
 
@@ -44,9 +44,9 @@ class PoolCase(base.TestCase):
 
         return job
 
-    def wait_until(self, wanted):
+    def wait_until(self, desired):
         with self.condition:
-            if not self.condition.wait_for(wanted, PATIENCE):
+            if not self.condition.wait_for(desired, TIMEOUT):
                 raise AssertionError(f'{self.done} jobs, {self.drains} drains')
 
     def threads(self):
@@ -134,11 +134,11 @@ class TestBacklog(PoolCase):
         self.assertFalse(self.make_pool(1).is_stuck(0.0))
         pool, gate = self.make_busy_pool(self.make_job('next'))
 
-        self.assertFalse(pool.is_stuck(PATIENCE))
+        self.assertFalse(pool.is_stuck(TIMEOUT))
         # Each call restarts the time.
-        pool._started_at -= PATIENCE
-        self.assertEqual([True, False], [pool.is_stuck(PATIENCE) for _ in range(2)])
-        self.assertGreaterEqual(pool.average, PATIENCE)
+        pool._started_at -= TIMEOUT
+        self.assertEqual([True, False], [pool.is_stuck(TIMEOUT) for _ in range(2)])
+        self.assertGreaterEqual(pool.average, TIMEOUT)
         self.assertTrue(pool.is_stuck(0.0))
         gate.open()
         self.wait_until(lambda: self.done == ['next'])
@@ -175,7 +175,7 @@ class TestDetachedThreads(PoolCase):
         pool.detach(stuck)
         gate.wait_until_entered()
         stuck.open()
-        lost.join(PATIENCE)
+        lost.join(TIMEOUT)
 
         pool.submit([self.make_job('next')])
         self.assertEqual(
@@ -247,7 +247,7 @@ class TestStop(PoolCase):
         pool.submit([self.make_job('too late')])
         gate.open()
         for thread in self.threads():
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
         self.assertEqual(([], [], 0), (self.threads(), self.done, pool.backlog))
 
@@ -258,6 +258,6 @@ class TestStop(PoolCase):
         (thread,) = self.threads()
 
         pool.stop()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
         self.assertFalse(thread.is_alive())

@@ -11,7 +11,7 @@ from watcherlite.execution.services import CoreServices, ExecutionSettings, Time
 from watcherlite.testing.clock import ManualClock
 
 #: Seconds of real time for a thread.
-PATIENCE = 10
+TIMEOUT = 10
 
 
 class TestCommitter(CommitterCase):
@@ -25,7 +25,7 @@ class TestCommitter(CommitterCase):
         self._semaphore = threading.Semaphore(0)
         self.queue.allow_linger()
         self.committer.start()
-        self.addCleanup(self.committer.stop, PATIENCE)
+        self.addCleanup(self.committer.stop, TIMEOUT)
         self.clock.until_waiting()
 
     def on_settled(self, item, applied):
@@ -34,12 +34,12 @@ class TestCommitter(CommitterCase):
 
     def wait_until_settled(self, count):
         for _ in range(count):
-            self.assertTrue(self._semaphore.acquire(timeout=PATIENCE))
+            self.assertTrue(self._semaphore.acquire(timeout=TIMEOUT))
 
-    def test_the_stop_writes_what_is_queued(self):
+    def test_the_stop_writes_queued_items(self):
         self.submit(*self.running('a'))
 
-        self.assertTrue(self.committer.stop(PATIENCE))
+        self.assertTrue(self.committer.stop(TIMEOUT))
         self.assertEqual([('a', True)], self.settled)
 
     def test_a_submission_starts_the_linger(self):
@@ -48,7 +48,7 @@ class TestCommitter(CommitterCase):
         # The thread may not wait for the end of the linger yet.
         for _ in range(1000):
             self.clock.advance(0.02)
-            if self._semaphore.acquire(timeout=PATIENCE / 1000):
+            if self._semaphore.acquire(timeout=TIMEOUT / 1000):
                 break
 
         self.assertEqual(([('a', True)], [1]), (self.settled, self.fragile.sizes))
@@ -73,7 +73,7 @@ class TestCommitter(CommitterCase):
         self.dispatcher.request(ClaimRequest(None, 'applier', 5))
         self.queue.wake()
 
-        self.assertTrue(claimed.wait(PATIENCE))
+        self.assertTrue(claimed.wait(TIMEOUT))
 
 
 class TestTimers(base.TestCase):
@@ -93,15 +93,15 @@ class TestTimers(base.TestCase):
         self.timers.after(5, record_thread)
         self.clock.until_waiting()
         self.clock.advance(5)
-        self.assertEqual('some-timers', names.get(timeout=PATIENCE))
+        self.assertEqual('some-timers', names.get(timeout=TIMEOUT))
 
         self.timers.after(3600, record_thread)
         self.clock.until_waiting()
         self.timers.after(0, record_thread)
-        self.assertEqual('some-timers', names.get(timeout=PATIENCE))
+        self.assertEqual('some-timers', names.get(timeout=TIMEOUT))
 
         self.clock.until_waiting()
-        self.timers.stop(PATIENCE)
+        self.timers.stop(TIMEOUT)
         self.assertNotIn(
             'some-timers', [thread.name for thread in threading.enumerate()]
         )
@@ -115,7 +115,7 @@ class TestTimers(base.TestCase):
 
         self.timers.after(0, stop)
 
-        self.assertTrue(done.wait(PATIENCE))
+        self.assertTrue(done.wait(TIMEOUT))
 
 
 class TestLease(base.TestCase):
@@ -141,7 +141,7 @@ class TestLease(base.TestCase):
         self.clock.until_waiting()
         self.clock.advance(10)
 
-        self.assertTrue(self.over.wait(PATIENCE))
+        self.assertTrue(self.over.wait(TIMEOUT))
 
     def test_the_stop_ends_the_waiting_thread(self):
         # Other tests may have left threads of this name.

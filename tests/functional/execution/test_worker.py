@@ -88,7 +88,7 @@ class HintTest(WorldCase):
                 {
                     'launch': commands.LaunchActionPlan(plan.uuid),
                     'available': commands.WorkAvailable((plan.uuid,)),
-                    'left': commands.WorkerLeft('somebody'),
+                    'left': commands.WorkerLeft('worker-2'),
                 }[hint]
             )
             self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
@@ -144,12 +144,12 @@ class HintTest(WorldCase):
         ended = world.run('a')
         (worker,) = world.workers
 
-        for uuid in ('nonsense', ended.uuid):
+        for uuid in ('invalid', ended.uuid):
             command = commands.LaunchActionPlan(uuid)
             self.assertTrue(self.send_command(worker, command).wait(LONGEST / 2))
         worker.on_message(commands.EventsStored())
         self.assertEqual(plan_states.SUCCEEDED, world.run('b').state)
-        self.assertIn('about plan nonsense, which does not exist', self.log.output)
+        self.assertIn('about plan invalid, which does not exist', self.log.output)
 
     def test_a_busy_worker_passes_a_command_on(self) -> None:
         gate = self.create_gate()
@@ -323,11 +323,11 @@ class SweepTest(WorldCase):
         self.assertEqual(2, rules.tries)
 
     def test_a_signal_during_the_recovery_is_delivered(self) -> None:
-        outside = kind(poll=lambda context, token: InProgress(token, 3600.0))
-        world = self.create_world({'outside': outside}, sweep_interval=3600.0)
+        external = kind(poll=lambda context, token: InProgress(token, 3600.0))
+        world = self.create_world({'external': external}, sweep_interval=3600.0)
         world.add(
             world.new_action(
-                'a', 'outside', status=states.RUNNING, owner='lost', token='job'
+                'a', 'external', status=states.RUNNING, owner='lost', token='job'
             )
         )
         world.worker(lanes=('engine',), store=CancellingStore(world.store))

@@ -102,7 +102,7 @@ class BusContract:
             sorted((item for _, item in commands.wait_for(3)), key=str),
         )
 
-    def test_a_command_without_sense_is_dead_at_once(self):
+    def test_an_invalid_command_becomes_a_dead_letter_at_once(self):
         def refuse(item):
             raise exceptions.Invalid('no such type')
 
@@ -122,15 +122,15 @@ class BusContract:
 
         self.assertEqual([{'type': 'first'}, {'type': 'second'}], controls.wait_for(2))
 
-    def test_what_is_no_message_or_no_lane_is_refused_to_the_sender(self):
+    def test_an_invalid_message_or_lane_is_rejected_for_the_sender(self):
         bus = self.open_bus()
 
         for call in (
             lambda: bus.send_command('applier', {'plan': 'p1'}),
             lambda: bus.send_command('applier', {'type': 'x', 'count': 3}),
             lambda: bus.broadcast({'type': 'x', 'version': '2'}),
-            lambda: bus.send_command('nowhere', RUN),
-            lambda: bus.start(['nowhere'], print, print),
+            lambda: bus.send_command('missing', RUN),
+            lambda: bus.start(['missing'], print, print),
         ):
             self.assertRaises(exceptions.Invalid, call)
 

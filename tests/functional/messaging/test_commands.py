@@ -34,7 +34,7 @@ class TestMalformed(base.RabbitTestCase):
         super().setUp()
         self.bus, self.commands, self.controls = self.worker()
 
-    def test_malformed_commands_are_dead_letters_and_the_consumer_lives(self):
+    def test_malformed_commands_are_dead_letters_and_the_consumer_continues(self):
         for body in MALFORMED:
             self.send_raw(topology.commands(self.prefix), 'applier', body)
         self.send_raw(
@@ -56,7 +56,7 @@ class TestMalformed(base.RabbitTestCase):
         self.assertEqual(1, self.bus.counters.connections)
         self.assertIn('A command for lane applier was rejected', self.log.output)
 
-    def test_malformed_broadcasts_are_dropped_and_the_consumer_lives(self):
+    def test_malformed_broadcasts_are_dropped_and_the_consumer_continues(self):
         for body in MALFORMED:
             self.send_raw(topology.control(self.prefix), '', body)
         self.bus.broadcast(RUN)

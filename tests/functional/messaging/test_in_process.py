@@ -46,7 +46,7 @@ class TestHints(InProcessTestCase):
 
         self.assertEqual(['in-process-bus'] * 2, names.wait_for(2))
 
-    def test_of_too_many_that_wait_the_newest_are_kept(self):
+    def test_excess_pending_messages_are_dropped_oldest_first(self):
         commands = recording.Recorder()
         fence = recording.Recorder()
         self.bus.start(['engine'], fence.command, fence.control)
@@ -130,7 +130,7 @@ class TestNotifications(InProcessTestCase):
         self.assertEqual([('t.info', b'1'), ('t.info', b'2')], other.seen)
         self.assertIn('A subscriber failed on a notification t.info', self.log.output)
 
-    def test_what_a_subscriber_that_hangs_did_not_take_is_not_delivered_later(self):
+    def test_messages_that_a_hanging_subscriber_missed_are_not_delivered_later(self):
         entered, leave = threading.Event(), threading.Event()
         self.addCleanup(leave.set)
         seen = []

@@ -201,12 +201,12 @@ class TestDurability(NotificationTestCase):
 class TestPublishFailures(NotificationTestCase):
     def test_an_unroutable_message_is_reported_as_unavailable(self):
         publisher = self.publisher()
-        batch = [*self.batch(1), ('nowhere.info', b'lost'), *self.batch(1, first=1)]
+        batch = [*self.batch(1), ('missing.info', b'lost'), *self.batch(1, first=1)]
 
         error = self.unavailable(publisher, batch)
 
         self.assertIn('did not take 1 of 3 notifications', str(error))
-        self.assertIn("'nowhere.info': NO_ROUTE", str(error))
+        self.assertIn("'missing.info': NO_ROUTE", str(error))
         publisher.publish(self.batch(1, first=2), TIMEOUT)
         self.assertEqual([body for _, body in self.batch(3)], self.bodies(3))
 

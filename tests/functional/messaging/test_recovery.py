@@ -136,7 +136,7 @@ class TestUnreachable(RecoveryTestCase):
     def test_wrong_credentials_are_reported_without_the_password(self):
         (address,) = addresses.parse(self.vhost.url)
         bus = self.open_bus(
-            url=f'amqp://nobody:{CANARY}@{address.host}:{address.port}/{address.vhost}'
+            url=f'amqp://unknown:{CANARY}@{address.host}:{address.port}/{address.vhost}'
         )
         bus.start(['applier'], print, print)
 

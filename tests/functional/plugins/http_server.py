@@ -47,7 +47,7 @@ class Exchange:
             return False
         return True
 
-    def drip(self, data, seconds=0.02):
+    def send_repeatedly(self, data, seconds=0.02):
         """Send the same bytes repeatedly until the client disconnects."""
         while self.write(data) and not self._stopping.wait(seconds):
             continue
@@ -114,7 +114,7 @@ class Server(fixtures.Fixture):
             target=self._server.serve_forever, args=(0.02,), daemon=True
         )
         thread.start()
-        self.addCleanup(thread.join, bounded.PATIENCE)
+        self.addCleanup(thread.join, bounded.TIMEOUT)
         self.addCleanup(self._server.server_close)
         self.addCleanup(self._server.shutdown)
         self.addCleanup(self._stopping.set)
@@ -123,6 +123,6 @@ class Server(fixtures.Fixture):
         """Wait for this number of requests."""
         with self._arrived:
             if not self._arrived.wait_for(
-                lambda: len(self.received) >= count, bounded.PATIENCE
+                lambda: len(self.received) >= count, bounded.TIMEOUT
             ):
                 raise AssertionError(f'{len(self.received)} requests, not {count}')

@@ -16,7 +16,7 @@ from watcherlite.plugins.action_types import processes
 from watcherlite.plugins.action_types.command import Command
 
 UUID = '00000000-0000-4000-8000-000000000001'
-PATIENCE = bounded.PATIENCE
+TIMEOUT = bounded.TIMEOUT
 #: A script that handles signals between two commands, as a shell does.
 FOREVER = 'while :; do sleep 0.05; done'
 
@@ -32,7 +32,7 @@ class CommandTestCase(base.TestCase):
                     for path in ('/bin/sh', '/bin/cat', '/bin/echo', '{python}')
                 ]
                 + ['/no/such'],
-                'kill_grace': PATIENCE,
+                'kill_grace': TIMEOUT,
                 **(options or {}),
             },
             context=context,
@@ -57,14 +57,14 @@ class CommandTestCase(base.TestCase):
         thread.start()
 
         def result():
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
             self.assertFalse(thread.is_alive(), 'the action did not end')
             return results[0]
 
         return result
 
     def wait_for_state(self, pid, *states):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         wait = threading.Event().wait
         while (state := state_of(pid)) not in states:
             self.assertLess(
@@ -113,7 +113,7 @@ class TestLogs(CommandTestCase):
         result = self.in_thread(
             lambda: self.run_shell(f'echo first; cat {path}', context=context)
         )
-        self.assertTrue(logged.wait(PATIENCE))
+        self.assertTrue(logged.wait(TIMEOUT))
         with open(path, 'w') as fifo:
             self.assertEqual({'stdout': 'first\n'}, context.logged)
             fifo.write('second')
@@ -280,7 +280,7 @@ for _ in range(200):
             tuple(result.outputs.values()),
         )
 
-    def test_text_that_fits_is_kept_whole(self):
+    def test_text_within_the_limit_is_complete(self):
         for script, kept, expected in (
             ('printf abcd', 4, ('abcd', False)),
             ('printf abcd', 0, ('', True)),
@@ -291,7 +291,7 @@ for _ in range(200):
 
             self.assertEqual(expected, (outputs['stdout'], outputs['stdout_truncated']))
 
-    def test_an_endless_stream_is_cut_and_ends_with_the_timeout(self):
+    def test_an_endless_stream_is_truncated_and_ends_with_the_timeout(self):
         context = testing.FakeContext(timeout=0.5, clock=SystemClock())
 
         result = self.run_python('while True: print("y" * 1000)', context=context)
@@ -350,7 +350,7 @@ class TestSignals(CommandTestCase):
         paused = context.paused
         context.paused = lambda value: (paused(value), suspended.set())
         context.send('SUSPEND')
-        self.assertTrue(suspended.wait(PATIENCE))
+        self.assertTrue(suspended.wait(TIMEOUT))
 
     def test_a_cancel_ends_the_command_even_while_suspended(self):
         # Only the signal itself can wake the supervision.
@@ -425,7 +425,8 @@ class TestSignals(CommandTestCase):
         self.assertEqual('went on\n', ended.outputs['stdout'])
         states = ['READY', 'RUNNING', 'SUSPENDED', 'RUNNING', 'SUCCEEDED']
         self.assertEqual(
-            [('action', *change) for change in itertools.pairwise(states)], ended.story
+            [('action', *change) for change in itertools.pairwise(states)],
+            ended.history,
         )
 
     def test_an_earlier_signal_is_handled(self):
@@ -450,7 +451,7 @@ class TestProcesses(CommandTestCase):
                 'directory': '/',
                 'stdin': None,
                 'max_output': 1000,
-                'kill_grace': PATIENCE,
+                'kill_grace': TIMEOUT,
                 **settings,
             },
         )

@@ -16,7 +16,7 @@ from watcherlite.domain.documents import plan_document
 from watcherlite.plugins import loader
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / 'etc' / 'watcherlite' / 'examples'
-PATIENCE = 60
+TIMEOUT = 60
 
 
 class TestPlan(base.TestCase):
@@ -38,7 +38,7 @@ class TestPlan(base.TestCase):
             kind, action.input_parameters, options=given, clock=SystemClock()
         )
 
-    def test_its_settings_and_inputs_are_right(self):
+    def test_its_settings_and_inputs_are_valid(self):
         self.assertEqual([], conf.unknown_options(self.conf))
         plan_document.check_inputs(
             self.plan,
@@ -129,7 +129,7 @@ class TestPlan(base.TestCase):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
         self.assertEqual(
             [('call', 'SUCCEEDED')] * 2 + [('endpoint', 'SUCCEEDED')] * 2,
@@ -164,16 +164,16 @@ class TestEndpoint(base.TestCase):
 
         # The server must survive a client that sends nothing.
         socket.create_connection((host, int(port))).close()
-        with urllib.request.urlopen(f'http://{address}/', timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(f'http://{address}/', timeout=TIMEOUT) as answer:
             self.assertEqual('application/json', answer.headers['Content-Type'])
             self.assertEqual(200, answer.status)
 
-        self.assertEqual(0, process.wait(PATIENCE))
+        self.assertEqual(0, process.wait(TIMEOUT))
 
     def test_the_endpoint_times_out(self):
         process = self.start('--port', '0', '--seconds', '0.2')
 
-        _, err = process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=TIMEOUT)
 
         self.assertEqual((1, 'no request within 0.2 s\n'), (process.returncode, err))
 
@@ -182,7 +182,7 @@ class TestEndpoint(base.TestCase):
             port = taken.getsockname()[1]
             process = self.start('--port', str(port), '--seconds', '0.2')
 
-            _, err = process.communicate(timeout=PATIENCE)
+            _, err = process.communicate(timeout=TIMEOUT)
 
         self.assertEqual(
             (1, f'port {port} is in use by another program\n'),

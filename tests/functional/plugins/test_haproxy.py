@@ -24,7 +24,7 @@ from watcherlite.plugins.load_balancers.haproxy import HAProxy
 from watcherlite.plugins.policies.deletion import Deletion
 from watcherlite.plugins.policies.load_balance import LoadBalance
 
-PATIENCE = 20.0
+TIMEOUT = 20.0
 LOAD_BALANCE, DELETION = 'senlin.policy.loadbalance-1.3', 'senlin.policy.deletion-1.1'
 #: Reads a directory of files, and reloads it on SIGUSR2.
 MAIN = """\
@@ -65,7 +65,7 @@ class Balancer(fixtures.Fixture):
         process = subprocess.Popen(
             [*argv, '-f', str(self.directory)], stdout=log, stderr=subprocess.STDOUT
         )
-        self.addCleanup(process.wait, PATIENCE)
+        self.addCleanup(process.wait, TIMEOUT)
         self.addCleanup(process.terminate)
         wait_until((home / 'socket').exists, lambda: (home / 'log').read_text())
         kill = f'import os, signal; os.kill({process.pid}, signal.SIGUSR2)'
@@ -96,7 +96,7 @@ class Balancer(fixtures.Fixture):
         for _ in range(6):
             try:
                 with urllib.request.urlopen(
-                    f'http://127.0.0.1:{self.port}/', timeout=PATIENCE
+                    f'http://127.0.0.1:{self.port}/', timeout=TIMEOUT
                 ) as answer:
                     found.add(answer.read().decode())
             except (urllib.error.URLError, ConnectionError):
@@ -205,7 +205,7 @@ class HAProxyTest(ClusterCase):
 
 def wait_until(condition: Callable[[], bool], shown: Callable[[], str]) -> None:
     """Poll a condition until it is true; fail after a timeout."""
-    deadline, pause = time.monotonic() + PATIENCE, threading.Event()
+    deadline, pause = time.monotonic() + TIMEOUT, threading.Event()
     while not condition():
         if time.monotonic() > deadline:
             raise AssertionError(shown())

@@ -15,7 +15,7 @@ from watcherlite.plugins.http_messages import (
 from watcherlite.testing.coroutines import FakeCoroutineContext, run_coroutine
 
 
-class KeptServer:
+class KeepAliveServer:
     """A server that keeps connections, and closes them when the test wants.
 
     :ivar connections: the number of connections
@@ -60,7 +60,7 @@ class KeptServer:
             target=server.serve_forever, args=(0.02,), daemon=True
         )
         thread.start()
-        case.addCleanup(thread.join, bounded.PATIENCE)
+        case.addCleanup(thread.join, bounded.TIMEOUT)
         case.addCleanup(server.server_close)
         case.addCleanup(server.shutdown)
 
@@ -68,7 +68,7 @@ class KeptServer:
 class TestKeptConnections(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.server = KeptServer(self)
+        self.server = KeepAliveServer(self)
 
     def exchange(self, *methods):
         """Send requests one after another in one event loop; return the results."""

@@ -21,9 +21,9 @@ def hang(exchange, request):
     exchange.hang()
 
 
-def drip(exchange, request):
+def send_repeatedly(exchange, request):
     exchange.start_response(200)
-    exchange.drip(b'x')
+    exchange.send_repeatedly(b'x')
 
 
 class TestSentRequests(HttpTestCase):
@@ -34,7 +34,7 @@ class TestSentRequests(HttpTestCase):
         netrc.chmod(0o600)
         server = self.answering()
 
-        self.run_get(f'{server.url}/path?q=1', headers={'X-Thing': 'a, b'})
+        self.run_get(f'{server.url}/path?q=1', headers={'X-Sample': 'a, b'})
 
         (request,) = server.received
         self.assertEqual(
@@ -47,7 +47,7 @@ class TestSentRequests(HttpTestCase):
                 'accept-encoding': 'identity',
                 'idempotency-key': UUID,
                 'x-fencing-token': '1',
-                'x-thing': 'a, b',
+                'x-sample': 'a, b',
             },
             dict(request.headers),
         )
@@ -125,7 +125,7 @@ class TestAnswers(HttpTestCase):
         )
 
     def test_an_unexpected_status_fails_and_shows_the_answer(self):
-        server = self.answering(404, b'no such thing')
+        server = self.answering(404, b'not found')
 
         result = self.run_get(server.url, expected_statuses=[200, 201, 202, 204])
 
@@ -134,7 +134,7 @@ class TestAnswers(HttpTestCase):
                 'FAILED',
                 f'Action failed in execute: GET {server.url} answered 404, not '
                 '200-202, 204',
-                'no such thing',
+                'not found',
             ),
             (result.status, result.status_message, result.outputs['body']),
         )
@@ -201,7 +201,7 @@ class TestBounds(HttpTestCase):
 
             def endless(exchange, request, headers=headers, data=data):
                 exchange.start_response(200, **headers)
-                exchange.drip(data, 0)
+                exchange.send_repeatedly(data, 0)
 
             server = self.serve(endless)
 
@@ -214,9 +214,9 @@ class TestBounds(HttpTestCase):
             )
 
     def test_an_answer_that_is_slow_or_broken_fails_the_action(self):
-        def drip_headers(exchange, request):
+        def send_headers_slowly(exchange, request):
             exchange.write(b'HTTP/1.1 200 OK\r\nX-Slow: ')
-            exchange.drip(b'x')
+            exchange.send_repeatedly(b'x')
 
         slow = '{}: no complete response within 0.3 s'
         broken = '{}: the connection was closed before the response was complete'
@@ -224,7 +224,7 @@ class TestBounds(HttpTestCase):
         for behaviour, limits, reason in (
             *(
                 (slowly, {'timeout': 0.3}, slow)
-                for slowly in (drip, drip_headers, hang)
+                for slowly in (send_repeatedly, send_headers_slowly, hang)
             ),
             # The deadline of the action is earlier.
             (hang, {'deadline': 0.3}, slow),
@@ -285,7 +285,7 @@ class TestRetries(HttpTestCase):
             )
 
     def test_a_request_with_an_unknown_outcome_is_not_repeated(self):
-        def break_off(exchange, request):
+        def close_connection(exchange, request):
             """Close the connection without a response."""
 
         for inputs, requests, breaks in (
@@ -297,7 +297,7 @@ class TestRetries(HttpTestCase):
             ({'method': 'POST'}, 1, True),
             ({'method': 'GET'}, 3, True),
         ):
-            server = self.serve(break_off) if breaks else self.answering(503)
+            server = self.serve(close_connection) if breaks else self.answering(503)
 
             result = self.run_get(server.url, retries=2, **inputs)
 
@@ -327,7 +327,7 @@ class TestRetries(HttpTestCase):
 
 
 class TestRedirects(HttpTestCase):
-    def test_they_are_not_followed_by_default(self):
+    def test_redirects_are_not_followed_by_default(self):
         server = self.answering(302, location='/there')
 
         result = self.run_get(server.url)
@@ -342,7 +342,7 @@ class TestRedirects(HttpTestCase):
             ),
         )
 
-    def test_they_are_followed_on_request_and_a_post_may_become_a_get(self):
+    def test_redirects_are_followed_on_request_and_a_post_may_become_a_get(self):
         for status, inputs, last in (
             (307, {'method': 'PUT', 'body': 'x'}, ('PUT', b'x')),
             (303, {'method': 'POST', 'json': {}}, ('GET', b'')),
@@ -397,7 +397,7 @@ class TestRedirects(HttpTestCase):
                     )
                 self.assertEqual(1, len(server.received))
 
-    def test_those_that_must_not_be_followed_fail_the_action(self):
+    def test_forbidden_redirects_fail_the_action(self):
         other = self.answering()
         elsewhere = f'{other.url}/'
         for location, requests, reason in (
@@ -429,7 +429,7 @@ class TestRedirects(HttpTestCase):
         def endless(exchange, request):
             if request.path == '/':
                 exchange.start_response(302, location='/there')
-                exchange.drip(b'x' * 65536, 0)
+                exchange.send_repeatedly(b'x' * 65536, 0)
             else:
                 exchange.answer(200)
 
@@ -446,7 +446,7 @@ class TestSignals(HttpTestCase):
         timed_out = 'Action failed in execute: it ran longer than its timeout'
         for behaviour, signal, expected in (
             (hang, 'CANCEL', ('CANCELLED', cancelled)),
-            (drip, 'CANCEL', ('CANCELLED', cancelled)),
+            (send_repeatedly, 'CANCEL', ('CANCELLED', cancelled)),
             # The worker lost its lease.
             (hang, 'TIMEOUT', ('FAILED', timed_out)),
         ):
@@ -466,7 +466,8 @@ class TestSignals(HttpTestCase):
         self.assertEqual(50_000, len(result.outputs['body']))
         states = ['READY', 'RUNNING', 'SUSPENDED', 'RUNNING', 'SUCCEEDED']
         self.assertEqual(
-            [('action', *change) for change in itertools.pairwise(states)], result.story
+            [('action', *change) for change in itertools.pairwise(states)],
+            result.history,
         )
 
 
@@ -508,7 +509,7 @@ class TestUnless(HttpTestCase):
                 ),
             )
 
-    def test_the_check_url_tells_after_a_worker_loss_if_the_effect_exists(self):
+    def test_the_check_url_detects_the_effect_after_a_worker_loss(self):
         kind = HttpRequest(options.alone(HttpRequest))
         kind.read_destinations = lambda: WITH_LOOPBACK
 

@@ -14,11 +14,11 @@ from watcherlite.testing import ResourceRun
 SECRET = 'correct-horse-battery'
 
 
-class Things:
+class ObjectService:
     """A service that stores objects, some of them asynchronously."""
 
     def __init__(self):
-        self.things = {}
+        self.samples = {}
         self.next_id = 7
         self.status = {}
         self.answers = {}
@@ -30,16 +30,16 @@ class Things:
         method, parts = received.method, received.path.strip('/').split('/')
         if method == 'POST' and len(parts) == 1:
             name, self.next_id = str(self.next_id), self.next_id + 1
-            self.things[name] = json.loads(received.body or b'{}')
+            self.samples[name] = json.loads(received.body or b'{}')
             return self.show(exchange, name, 201)
         name = parts[1]
-        if name not in self.things:
-            return self.send_json(exchange, 404, {'error': 'no such thing'})
+        if name not in self.samples:
+            return self.send_json(exchange, 404, {'error': 'not found'})
         if method == 'PUT':
-            self.things[name] = json.loads(received.body)
+            self.samples[name] = json.loads(received.body)
         if method == 'DELETE':
             if not self.status.get(name):
-                del self.things[name]
+                del self.samples[name]
             return self.send_json(exchange, 202, {})
         if method == 'POST':
             return self.send_json(exchange, 202, {'did': parts[2]})
@@ -47,14 +47,14 @@ class Things:
         if method == 'GET' and waiting:
             state = waiting.pop(0)
             if state is None:
-                del self.things[name]
+                del self.samples[name]
                 return self.send_json(exchange, 404, {})
             return self.show(exchange, name, 200, state)
         return self.show(exchange, name)
 
     def show(self, exchange, name, status=200, state='ready'):
-        thing = {'id': int(name), 'state': state, **self.things[name]}
-        self.send_json(exchange, status, {'thing': thing})
+        sample = {'id': int(name), 'state': state, **self.samples[name]}
+        self.send_json(exchange, status, {'sample': sample})
 
     def send_json(self, exchange, status, content):
         exchange.answer(
@@ -65,19 +65,19 @@ class Things:
 class HttpCase(base.TestCase):
     def setUp(self):
         super().setUp()
-        self.things = Things()
-        self.server = self.useFixture(Server(self.things))
-        self.thing = ResourceRun(HttpResource, name='thing', timeout=1000)
+        self.samples = ObjectService()
+        self.server = self.useFixture(Server(self.samples))
+        self.sample = ResourceRun(HttpResource, name='sample', timeout=1000)
         self.find = {'url': f'{self.server.url}/found', 'id_path': '0.id'}
 
     def call_properties(self, colour='red', **more):
         url = self.server.url
         return {
-            'create': {'url': f'{url}/things', 'json': {'colour': colour}},
-            'read': {'url': f'{url}/things/{{id}}'},
-            'delete': {'url': f'{url}/things/{{id}}'},
-            'id_path': 'thing.id',
-            'outputs': {'colour': 'thing.colour'},
+            'create': {'url': f'{url}/samples', 'json': {'colour': colour}},
+            'read': {'url': f'{url}/samples/{{id}}'},
+            'delete': {'url': f'{url}/samples/{{id}}'},
+            'id_path': 'sample.id',
+            'outputs': {'colour': 'sample.colour'},
             **more,
         }
 
@@ -85,15 +85,15 @@ class HttpCase(base.TestCase):
         return self.call_properties(
             colour,
             update={
-                'url': f'{self.server.url}/things/{{id}}',
+                'url': f'{self.server.url}/samples/{{id}}',
                 'json': {'colour': colour},
             },
         )
 
     def status(self, **more):
         return {
-            'url': f'{self.server.url}/things/{{id}}',
-            'path': 'thing.state',
+            'url': f'{self.server.url}/samples/{{id}}',
+            'path': 'sample.state',
             'done': ['ready'],
             'failed': ['broken'],
             **more,
@@ -105,65 +105,66 @@ class HttpCase(base.TestCase):
 
 class TestLife(HttpCase):
     def test_a_resource_is_created_read_and_deleted(self):
-        created = self.thing.create(self.call_properties())
-        self.things.things['7']['colour'] = 'blue'
-        checked = self.thing.check()
-        deleted = self.thing.delete()
+        created = self.sample.create(self.call_properties())
+        self.samples.samples['7']['colour'] = 'blue'
+        checked = self.sample.check()
+        deleted = self.sample.delete()
 
         self.assertEqual(
             ['COMPLETE'] * 3, [created.status, checked.status, deleted.status]
         )
-        self.assertEqual('7', self.thing.physical_id)
-        self.assertEqual({'id': '7', 'colour': 'blue'}, self.thing.attributes)
+        self.assertEqual('7', self.sample.physical_id)
+        self.assertEqual({'id': '7', 'colour': 'blue'}, self.sample.attributes)
         self.assertEqual(
-            [('POST', '/things'), ('GET', '/things/7'), ('DELETE', '/things/7')],
+            [('POST', '/samples'), ('GET', '/samples/7'), ('DELETE', '/samples/7')],
             self.requests(),
         )
-        self.assertEqual({}, self.things.things)
+        self.assertEqual({}, self.samples.samples)
 
     def test_a_missing_resource_fails_its_check_and_counts_as_deleted(self):
-        self.thing.create(self.call_properties())
-        self.things.things.clear()
+        self.sample.create(self.call_properties())
+        self.samples.samples.clear()
 
         self.assertEqual(
-            f'read: GET {self.server.url}/things/7 answered 404, not 200-299',
-            self.thing.check().reason,
+            f'read: GET {self.server.url}/samples/7 answered 404, not 200-299',
+            self.sample.check().reason,
         )
-        self.assertEqual('COMPLETE', self.thing.delete().status)
+        self.assertEqual('COMPLETE', self.sample.delete().status)
 
     def test_an_unexpected_response_fails_the_resource(self):
         for answers, more, reason in (
             (
-                {('POST', '/things'): (409, {'error': 'full'})},
+                {('POST', '/samples'): (409, {'error': 'full'})},
                 {},
-                f'create: POST {self.server.url}/things answered 409, not 200-299',
+                f'create: POST {self.server.url}/samples answered 409, not 200-299',
             ),
             (
                 {},
-                {'id_path': 'thing.uuid'},
-                'thing: the response has no id at thing.uuid; set id_path to its path',
+                {'id_path': 'sample.uuid'},
+                'sample: the response has no id at sample.uuid; '
+                'set id_path to its path',
             ),
         ):
-            self.things.answers = answers
+            self.samples.answers = answers
 
             self.assertEqual(
-                reason, self.thing.create(self.call_properties(**more)).reason
+                reason, self.sample.create(self.call_properties(**more)).reason
             )
 
     def test_an_id_is_a_single_segment_of_a_url(self):
-        answer = {'thing': {'id': 'a/b?c'}}
-        self.things.answers['POST', '/things'] = (201, answer)
-        self.things.answers['GET', '/things/a%2Fb%3Fc'] = (200, answer)
-        self.thing.create(self.call_properties())
+        answer = {'sample': {'id': 'a/b?c'}}
+        self.samples.answers['POST', '/samples'] = (201, answer)
+        self.samples.answers['GET', '/samples/a%2Fb%3Fc'] = (200, answer)
+        self.sample.create(self.call_properties())
 
-        self.assertEqual('COMPLETE', self.thing.check().status)
+        self.assertEqual('COMPLETE', self.sample.check().status)
 
     def test_a_resource_without_a_read_call_cannot_be_checked(self):
-        wanted = self.call_properties()
-        del wanted['read']
-        self.thing.create(wanted)
+        desired = self.call_properties()
+        del desired['read']
+        self.sample.create(desired)
 
-        self.assertEqual('CHECK is not supported by thing', self.thing.check().reason)
+        self.assertEqual('CHECK is not supported by sample', self.sample.check().reason)
 
 
 class TestChanging(HttpCase):
@@ -171,9 +172,9 @@ class TestChanging(HttpCase):
         red, green = self.update_properties('red'), self.update_properties('green')
         elsewhere = {**red, 'create': {**red['create'], 'url': self.find['url']}}
         private = {**red, 'private_headers': {'X-Auth-Token': SECRET}}
-        replaced = [('POST', '/things'), ('DELETE', '/things/7')]
+        replaced = [('POST', '/samples'), ('DELETE', '/samples/7')]
         for before, after, change, name, colour, calls in (
-            (red, green, 'update', '7', 'green', [('PUT', '/things/7')]),
+            (red, green, 'update', '7', 'green', [('PUT', '/samples/7')]),
             (
                 self.call_properties(),
                 self.call_properties('green'),
@@ -186,54 +187,54 @@ class TestChanging(HttpCase):
             # The server need not know the object.
             (red, private, 'update', '7', 'red', []),
         ):
-            self.things.things.clear()
-            self.things.next_id = 7
-            thing = ResourceRun(HttpResource)
-            thing.create(before)
+            self.samples.samples.clear()
+            self.samples.next_id = 7
+            sample = ResourceRun(HttpResource)
+            sample.create(before)
             self.server.received.clear()
 
-            updated = thing.update(after)
+            updated = sample.update(after)
 
             self.assertEqual((change, 'COMPLETE'), (updated.change, updated.status))
-            self.assertEqual({name: {'colour': colour}}, self.things.things)
-            self.assertEqual({'id': name, 'colour': colour}, thing.attributes)
-            self.assertEqual((name, calls), (thing.physical_id, self.requests()))
+            self.assertEqual({name: {'colour': colour}}, self.samples.samples)
+            self.assertEqual({'id': name, 'colour': colour}, sample.attributes)
+            self.assertEqual((name, calls), (sample.physical_id, self.requests()))
 
 
 class TestWaiting(HttpCase):
     def test_the_creation_is_polled_until_the_status_matches_without_a_thread(self):
-        self.things.status['7'] = ['building', 'building', 'ready']
+        self.samples.status['7'] = ['building', 'building', 'ready']
 
-        created = self.thing.create(
+        created = self.sample.create(
             self.call_properties(status=self.status(interval=5))
         )
 
         self.assertEqual(
             ('COMPLETE', 3, 15), (created.status, created.polls, created.seconds)
         )
-        self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
+        self.assertEqual({'id': '7', 'colour': 'red'}, self.sample.attributes)
 
     def test_a_failure_status_fails_the_creation(self):
-        self.things.status['7'] = ['building', 'broken', 'broken']
+        self.samples.status['7'] = ['building', 'broken', 'broken']
 
-        created = self.thing.create(self.call_properties(status=self.status()))
-        checked = self.thing.check()
+        created = self.sample.create(self.call_properties(status=self.status()))
+        checked = self.sample.check()
 
-        broken = 'thing: the server reports the status broken'
+        broken = 'sample: the server reports the status broken'
         self.assertEqual([broken, broken], [created.reason, checked.reason])
-        self.assertEqual(('7', 'FAILED'), (self.thing.physical_id, checked.status))
+        self.assertEqual(('7', 'FAILED'), (self.sample.physical_id, checked.status))
 
     def test_a_deletion_ends_only_when_the_resource_is_missing(self):
-        self.thing.create(self.call_properties(status=self.status()))
-        self.things.status['7'] = ['deleting', 'ready', None]
+        self.sample.create(self.call_properties(status=self.status()))
+        self.samples.status['7'] = ['deleting', 'ready', None]
 
-        deleted = self.thing.delete()
+        deleted = self.sample.delete()
 
         self.assertEqual(('COMPLETE', 3), (deleted.status, deleted.polls))
 
     def test_other_calls_wait_for_their_conditions(self):
-        url = f'{self.server.url}/things/{{id}}'
-        self.thing.create(
+        url = f'{self.server.url}/samples/{{id}}'
+        self.sample.create(
             self.call_properties(
                 status=self.status(),
                 suspend={'url': f'{url}/stop', 'done': ['stopped']},
@@ -241,43 +242,43 @@ class TestWaiting(HttpCase):
                 lock={'url': f'{url}/lock', 'method': 'PUT', 'json': {'locked': True}},
             )
         )
-        self.things.status['7'] = ['stopping', 'stopped']
+        self.samples.status['7'] = ['stopping', 'stopped']
 
-        suspended = self.thing.suspend()
+        suspended = self.sample.suspend()
 
         self.assertEqual(('COMPLETE', 2), (suspended.status, suspended.polls))
-        self.assertEqual(0, self.thing.resume().polls)
-        self.things.answers['PUT', '/things/7/lock'] = (423, {})
-        self.assertEqual('FAILED', self.thing.lock().status)
-        self.assertEqual('COMPLETE', self.thing.unlock().status)
+        self.assertEqual(0, self.sample.resume().polls)
+        self.samples.answers['PUT', '/samples/7/lock'] = (423, {})
+        self.assertEqual('FAILED', self.sample.lock().status)
+        self.assertEqual('COMPLETE', self.sample.unlock().status)
 
     def test_a_resource_that_is_not_ready_in_time_fails(self):
-        self.things.status['7'] = ['building'] * 1000
+        self.samples.status['7'] = ['building'] * 1000
 
-        created = self.thing.create(self.call_properties(status=self.status()))
+        created = self.sample.create(self.call_properties(status=self.status()))
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
 
 
 class TestLostWorker(HttpCase):
     def test_a_resource_created_by_a_lost_worker_is_found(self):
-        self.things.answers['GET', '/found'] = (200, [{'id': 'x'}])
+        self.samples.answers['GET', '/found'] = (200, [{'id': 'x'}])
 
-        created = self.thing.create(self.call_properties(find=self.find), attempt=2)
+        created = self.sample.create(self.call_properties(find=self.find), attempt=2)
 
-        self.assertEqual(('COMPLETE', 'x'), (created.status, self.thing.physical_id))
+        self.assertEqual(('COMPLETE', 'x'), (created.status, self.sample.physical_id))
         self.assertEqual([('GET', '/found')], self.requests())
 
     def test_a_missing_or_idempotent_creation_is_repeated(self):
-        found, five = ('GET', '/found'), ('PUT', '/things/5')
-        put = {'method': 'PUT', 'url': f'{self.server.url}/things/5'}
+        found, five = ('GET', '/found'), ('PUT', '/samples/5')
+        put = {'method': 'PUT', 'url': f'{self.server.url}/samples/5'}
         for call, answer, more in (
             (found, (200, []), {'find': self.find}),
             (found, (404, {}), {'find': self.find}),
-            (five, (200, {'thing': {'id': 5}}), {'create': put}),
+            (five, (200, {'sample': {'id': 5}}), {'create': put}),
             (five, (405, {}), {'key_is_honoured': True}),
         ):
-            self.things.answers = {call: answer}
+            self.samples.answers = {call: answer}
             created = ResourceRun(HttpResource).create(
                 self.call_properties(**more), attempt=2
             )
@@ -285,56 +286,56 @@ class TestLostWorker(HttpCase):
             self.assertEqual('COMPLETE', created.status, more)
 
     def test_a_resource_of_a_failed_creation_is_found_and_deleted(self):
-        self.things.answers['POST', '/things'] = (200, {})
-        self.things.answers['GET', '/found'] = (200, [{'id': '7'}])
-        created = self.thing.create(self.call_properties(find=self.find))
+        self.samples.answers['POST', '/samples'] = (200, {})
+        self.samples.answers['GET', '/found'] = (200, [{'id': '7'}])
+        created = self.sample.create(self.call_properties(find=self.find))
         self.assertEqual('FAILED', created.status)
 
-        self.assertEqual('COMPLETE', self.thing.delete().status)
+        self.assertEqual('COMPLETE', self.sample.delete().status)
 
         self.assertEqual(
-            [('POST', '/things'), ('GET', '/found'), ('DELETE', '/things/7')],
+            [('POST', '/samples'), ('GET', '/found'), ('DELETE', '/samples/7')],
             self.requests(),
         )
 
     def test_nothing_is_created_twice_without_a_find_call(self):
-        created = self.thing.create(self.call_properties(), attempt=2)
+        created = self.sample.create(self.call_properties(), attempt=2)
 
         self.assertIn('create: outcome unknown', created.reason)
         self.assertEqual([], self.server.received)
 
     def test_a_change_with_an_unknown_outcome_is_not_repeated(self):
-        self.things.answers['POST', '/things/7'] = (200, {})
+        self.samples.answers['POST', '/samples/7'] = (200, {})
         for more, status in (
             ({'key_is_honoured': False}, 'FAILED'),
             ({'key_is_honoured': True}, 'COMPLETE'),
         ):
-            self.things.next_id = 7
-            thing = ResourceRun(HttpResource)
-            wanted = {**self.update_properties('red'), **more}
-            wanted['update']['method'] = 'POST'
-            thing.create(wanted)
-            changed = {**wanted, 'update': {**wanted['update'], 'json': {'a': 1}}}
+            self.samples.next_id = 7
+            sample = ResourceRun(HttpResource)
+            desired = {**self.update_properties('red'), **more}
+            desired['update']['method'] = 'POST'
+            sample.create(desired)
+            changed = {**desired, 'update': {**desired['update'], 'json': {'a': 1}}}
 
-            updated = thing.update(changed, attempt=2)
+            updated = sample.update(changed, attempt=2)
 
             self.assertEqual(('update', status), (updated.change, updated.status))
 
 
 class TestHeaders(HttpCase):
     def test_every_call_has_an_idempotency_key_and_the_headers_of_the_template(self):
-        self.thing.create(
+        self.sample.create(
             self.call_properties(
                 headers={'X-Team': 'blue', 'x-two': '1'},
                 key_header='X-Request-Key',
                 create={
-                    'url': f'{self.server.url}/things',
+                    'url': f'{self.server.url}/samples',
                     'json': {},
                     'headers': {'X-Two': '2'},
                 },
             )
         )
-        self.thing.check()
+        self.sample.check()
 
         first, second = (r.headers for r in self.server.received)
         self.assertEqual(
@@ -351,40 +352,43 @@ class TestHeaders(HttpCase):
 
     def test_private_values_are_sent_only_to_the_server(self):
         log = self.useFixture(fixtures.FakeLogger(level=logging.DEBUG))
-        self.things.answers['GET', '/things/7'] = (500, {'thing': {'colour': SECRET}})
-        self.things.answers['POST', '/things'] = (
-            201,
-            {'thing': {'id': 7, 'colour': f'x {SECRET}', 'all': [SECRET]}},
+        self.samples.answers['GET', '/samples/7'] = (
+            500,
+            {'sample': {'colour': SECRET}},
         )
-        thing = self.thing
+        self.samples.answers['POST', '/samples'] = (
+            201,
+            {'sample': {'id': 7, 'colour': f'x {SECRET}', 'all': [SECRET]}},
+        )
+        sample = self.sample
 
-        thing.create(
+        sample.create(
             self.call_properties(
                 private_headers={'X-Auth-Token': SECRET},
-                outputs={'colour': 'thing.colour', 'all': 'thing.all'},
+                outputs={'colour': 'sample.colour', 'all': 'sample.all'},
             )
         )
-        checked = thing.check()
+        checked = sample.check()
 
         self.assertEqual(
             [SECRET, SECRET], [r.headers['x-auth-token'] for r in self.server.received]
         )
         self.assertEqual(
-            {'id': '7', 'colour': 'x ***', 'all': ['***']}, thing.attributes
+            {'id': '7', 'colour': 'x ***', 'all': ['***']}, sample.attributes
         )
-        for text in (str(thing.attributes), checked.reason, log.output):
+        for text in (str(sample.attributes), checked.reason, log.output):
             self.assertNotIn(SECRET, text)
 
     def test_credentials_in_a_url_are_not_reported(self):
-        self.things.answers['GET', f'/things/7?key={SECRET}'] = (500, {})
+        self.samples.answers['GET', f'/samples/7?key={SECRET}'] = (500, {})
         url = self.server.url.replace('//', f'//me:{SECRET}@')
-        self.thing.create(
-            self.call_properties(read={'url': f'{url}/things/{{id}}?key={SECRET}'})
+        self.sample.create(
+            self.call_properties(read={'url': f'{url}/samples/{{id}}?key={SECRET}'})
         )
 
-        reason = self.thing.check().reason
+        reason = self.sample.check().reason
 
-        self.assertIn('/things/7?… answered 500', reason)
+        self.assertIn('/samples/7?… answered 500', reason)
         self.assertNotIn(SECRET, reason)
 
 
@@ -392,7 +396,7 @@ class TestRefusals(HttpCase):
     def test_all_problems_are_reported_before_the_first_call(self):
         error = self.assertRaises(
             exceptions.Invalid,
-            self.thing.create,
+            self.sample.create,
             {
                 'create': {
                     'url': 'http://host/{id}',
@@ -424,12 +428,12 @@ class TestRefusals(HttpCase):
         self.assertNotIn(SECRET, str(error))
 
     def test_unknown_values_are_not_refused(self):
-        self.thing.fit(
+        self.sample.fit(
             {'create': {'url': None, 'headers': {'X-One': None}}}, known=False
         )
 
     def test_an_unreachable_server_is_reported_without_private_values(self):
-        created = self.thing.create(
+        created = self.sample.create(
             {
                 'create': {'url': f'http://127.0.0.1:1/x?key={SECRET}'},
                 'private_headers': {'X-Auth-Token': SECRET},

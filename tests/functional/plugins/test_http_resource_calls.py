@@ -10,7 +10,7 @@ from watcherlite.testing import ResourceRun
 
 class CallCase(HttpCase):
     def url(self, what=''):
-        return f'{self.server.url}/things/{{id}}{what}'
+        return f'{self.server.url}/samples/{{id}}{what}'
 
     def requests_since(self, count):
         return self.requests()[count:]
@@ -18,17 +18,17 @@ class CallCase(HttpCase):
 
 class TestSending(CallCase):
     def test_a_body_is_sent_unchanged_and_json_has_its_content_type(self):
-        self.things.answers['POST', '/things/7/lock'] = (200, {})
-        self.things.answers['POST', '/things/7/unlock'] = (200, {})
-        self.thing.create(
+        self.samples.answers['POST', '/samples/7/lock'] = (200, {})
+        self.samples.answers['POST', '/samples/7/unlock'] = (200, {})
+        self.sample.create(
             self.call_properties(
                 lock={'url': self.url('/lock'), 'body': 'now and here'},
                 unlock={'url': self.url('/unlock'), 'json': {'when': 'now'}},
             )
         )
 
-        self.thing.lock()
-        self.thing.unlock()
+        self.sample.lock()
+        self.sample.unlock()
 
         locked, unlocked = self.server.received[-2:]
         self.assertEqual(
@@ -42,12 +42,12 @@ class TestSending(CallCase):
         )
 
     def test_the_attempt_is_the_fencing_token_of_each_call(self):
-        self.thing.create(
+        self.sample.create(
             self.call_properties(lock={'url': self.url('/lock'), 'method': 'PUT'})
         )
-        self.things.answers['PUT', '/things/7/lock'] = (200, {})
+        self.samples.answers['PUT', '/samples/7/lock'] = (200, {})
         for attempt in (1, 3):
-            self.thing.lock(attempt=attempt)
+            self.sample.lock(attempt=attempt)
 
         self.assertEqual(
             ['1', '1', '3'],
@@ -56,61 +56,61 @@ class TestSending(CallCase):
 
     def test_no_call_takes_longer_than_its_operation_may(self):
         silent = self.useFixture(Server(lambda exchange, received: exchange.hang()))
-        thing = ResourceRun(HttpResource, clock=SystemClock(), timeout=0.3)
-        call = {'url': f'{silent.url}/things', 'timeout': 3600}
+        sample = ResourceRun(HttpResource, clock=SystemClock(), timeout=0.3)
+        call = {'url': f'{silent.url}/samples', 'timeout': 3600}
 
-        created = thing.create({**self.call_properties(), 'create': call})
+        created = sample.create({**self.call_properties(), 'create': call})
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
 
 
 class TestAnswers(CallCase):
     def test_attributes_are_read_once_after_the_creation(self):
-        self.things.status['7'] = ['building', 'ready']
-        read = {'thing': {'id': 7, 'colour': 'red', 'address': '192.0.2.7'}}
-        self.things.answers['GET', '/read/7'] = (200, read)
+        self.samples.status['7'] = ['building', 'ready']
+        read = {'sample': {'id': 7, 'colour': 'red', 'address': '192.0.2.7'}}
+        self.samples.answers['GET', '/read/7'] = (200, read)
 
-        self.thing.create(
+        self.sample.create(
             self.call_properties(
                 status=self.status(),
                 read={'url': f'{self.server.url}/read/{{id}}'},
-                outputs={'address': 'thing.address'},
+                outputs={'address': 'sample.address'},
             )
         )
 
-        self.assertEqual({'id': '7', 'address': '192.0.2.7'}, self.thing.attributes)
+        self.assertEqual({'id': '7', 'address': '192.0.2.7'}, self.sample.attributes)
         self.assertEqual(
             [
-                ('POST', '/things'),
-                ('GET', '/things/7'),
-                ('GET', '/things/7'),
+                ('POST', '/samples'),
+                ('GET', '/samples/7'),
+                ('GET', '/samples/7'),
                 ('GET', '/read/7'),
             ],
             self.requests(),
         )
 
     def test_attributes_missing_from_a_response_are_unchanged(self):
-        self.thing.create(self.update_properties('red'))
-        self.things.answers['PUT', '/things/7'] = (200, {'thing': {'size': 5}})
+        self.sample.create(self.update_properties('red'))
+        self.samples.answers['PUT', '/samples/7'] = (200, {'sample': {'size': 5}})
 
-        updated = self.thing.update(self.update_properties('green'))
+        updated = self.sample.update(self.update_properties('green'))
 
         self.assertEqual('COMPLETE', updated.status)
-        self.assertEqual({'id': '7', 'colour': 'red'}, self.thing.attributes)
+        self.assertEqual({'id': '7', 'colour': 'red'}, self.sample.attributes)
 
     def test_a_resource_without_a_read_call_is_checked_by_its_status(self):
-        wanted = self.call_properties(status=self.status())
-        del wanted['read']
-        self.thing.create(wanted)
-        self.things.status['7'] = ['building', 'broken', None]
+        desired = self.call_properties(status=self.status())
+        del desired['read']
+        self.sample.create(desired)
+        self.samples.status['7'] = ['building', 'broken', None]
 
-        checked = [self.thing.check() for _ in range(3)]
+        checked = [self.sample.check() for _ in range(3)]
 
         self.assertEqual(
             [
                 ('COMPLETE', ''),
-                ('FAILED', 'thing: the server reports the status broken'),
-                ('FAILED', 'thing no longer exists'),
+                ('FAILED', 'sample: the server reports the status broken'),
+                ('FAILED', 'sample no longer exists'),
             ],
             [(each.status, each.reason) for each in checked],
         )
@@ -118,28 +118,28 @@ class TestAnswers(CallCase):
 
 class TestDeleting(CallCase):
     def test_a_resource_without_a_delete_call_is_left_in_place(self):
-        wanted = self.call_properties()
-        del wanted['delete']
-        self.thing.create(wanted)
+        desired = self.call_properties()
+        del desired['delete']
+        self.sample.create(desired)
 
-        self.assertEqual('COMPLETE', self.thing.delete().status)
-        self.assertEqual([('POST', '/things')], self.requests())
-        self.assertEqual(['7'], list(self.things.things))
+        self.assertEqual('COMPLETE', self.sample.delete().status)
+        self.assertEqual([('POST', '/samples')], self.requests())
+        self.assertEqual(['7'], list(self.samples.samples))
 
     def test_a_resource_that_was_never_created_needs_no_delete_call(self):
-        self.things.answers['POST', '/things'] = (507, {})
-        self.thing.create(self.call_properties())
+        self.samples.answers['POST', '/samples'] = (507, {})
+        self.sample.create(self.call_properties())
 
-        self.assertEqual('COMPLETE', self.thing.delete().status)
-        self.assertEqual([('POST', '/things')], self.requests())
+        self.assertEqual('COMPLETE', self.sample.delete().status)
+        self.assertEqual([('POST', '/samples')], self.requests())
 
     def test_a_deletion_may_be_repeated_with_any_method(self):
-        self.thing.create(
+        self.sample.create(
             self.call_properties(delete={'url': self.url('/end'), 'method': 'POST'})
         )
-        self.things.answers['POST', '/things/7/end'] = (410, {})
+        self.samples.answers['POST', '/samples/7/end'] = (410, {})
 
-        self.assertEqual('COMPLETE', self.thing.delete(attempt=2).status)
+        self.assertEqual('COMPLETE', self.sample.delete(attempt=2).status)
 
 
 class TestOtherCalls(CallCase):
@@ -147,62 +147,62 @@ class TestOtherCalls(CallCase):
         verbs = ('suspend', 'resume', 'lock', 'unlock')
         calls = {verb: {'url': self.url(f'/{verb}')} for verb in verbs}
         for verb in verbs:
-            self.things.answers['POST', f'/things/7/{verb}'] = (202, {})
-        self.thing.create(self.call_properties())
-        plain = [getattr(self.thing, verb)() for verb in verbs]
+            self.samples.answers['POST', f'/samples/7/{verb}'] = (202, {})
+        self.sample.create(self.call_properties())
+        plain = [getattr(self.sample, verb)() for verb in verbs]
         count = len(self.server.received)
-        self.thing.update(self.call_properties(**calls))
+        self.sample.update(self.call_properties(**calls))
         self.assertEqual([], self.requests_since(count))
 
-        results = [getattr(self.thing, verb)() for verb in verbs]
+        results = [getattr(self.sample, verb)() for verb in verbs]
 
         self.assertEqual(['COMPLETE'] * 8, [each.status for each in plain + results])
         self.assertEqual(
-            [('POST', f'/things/7/{verb}') for verb in verbs],
+            [('POST', f'/samples/7/{verb}') for verb in verbs],
             self.requests_since(count),
         )
 
     def test_a_missing_resource_counts_as_unlocked_and_cannot_be_locked(self):
-        self.thing.create(
+        self.sample.create(
             self.call_properties(
                 status=self.status(),
                 lock={'url': self.url('/lock')},
                 unlock={'url': self.url('/unlock'), 'done': ['unlocked']},
             )
         )
-        self.things.things.clear()
+        self.samples.samples.clear()
         count = len(self.server.received)
 
-        locked, unlocked = self.thing.lock(), self.thing.unlock()
+        locked, unlocked = self.sample.lock(), self.sample.unlock()
 
         self.assertEqual(
             ('FAILED', 'COMPLETE', 0), (locked.status, unlocked.status, unlocked.polls)
         )
         self.assertEqual(
-            [('POST', '/things/7/lock'), ('POST', '/things/7/unlock')],
+            [('POST', '/samples/7/lock'), ('POST', '/samples/7/unlock')],
             self.requests_since(count),
         )
 
     def test_a_call_with_an_unknown_outcome_is_not_repeated(self):
         for key_is_honoured, status in ((False, 'FAILED'), (True, 'COMPLETE')):
             for verb in ('suspend', 'resume', 'lock', 'unlock', 'reboot'):
-                self.things.next_id = 7
-                self.things.answers['POST', f'/things/7/{verb}'] = (200, {})
-                thing = ResourceRun(HttpResource)
+                self.samples.next_id = 7
+                self.samples.answers['POST', f'/samples/7/{verb}'] = (200, {})
+                sample = ResourceRun(HttpResource)
                 call = {verb: {'url': self.url(f'/{verb}')}}
-                thing.create(
+                sample.create(
                     self.call_properties(key_is_honoured=key_is_honoured, **call)
                 )
                 count = len(self.server.received)
 
                 if verb == 'reboot':
-                    result = thing.operate(verb, attempt=2)
+                    result = sample.operate(verb, attempt=2)
                 else:
-                    result = getattr(thing, verb)(attempt=2)
+                    result = getattr(sample, verb)(attempt=2)
 
                 self.assertEqual(status, result.status, verb)
                 self.assertEqual(
-                    [('POST', f'/things/7/{verb}')] * key_is_honoured,
+                    [('POST', f'/samples/7/{verb}')] * key_is_honoured,
                     self.requests_since(count),
                 )
                 if not key_is_honoured:
@@ -214,45 +214,45 @@ class TestOperations(CallCase):
         calls = {
             'reboot': {'url': self.url('/reboot')},
             'rebuild': {'url': self.url('/rebuild')},
-            'operations': {'sing': {'url': self.url('/sing')}},
+            'operations': {'scan': {'url': self.url('/scan')}},
         }
         for properties, operation, parameters, name in (
             (calls, 'reboot', None, 'reboot'),
             (calls, 'rebuild', None, 'rebuild'),
-            (calls, 'call', {'name': 'sing'}, 'sing'),
+            (calls, 'call', {'name': 'scan'}, 'scan'),
             ({}, 'reboot', None, 'reboot'),
-            ({}, 'call', {'name': 'sing'}, 'sing'),
+            ({}, 'call', {'name': 'scan'}, 'scan'),
         ):
-            self.thing.create(self.call_properties(**properties))
+            self.sample.create(self.call_properties(**properties))
             count = len(self.server.received)
 
-            done = self.thing.operate(operation, parameters)
+            done = self.sample.operate(operation, parameters)
 
-            path = f'/things/{self.thing.physical_id}/{name}'
+            path = f'/samples/{self.sample.physical_id}/{name}'
             self.assertEqual(
                 ('COMPLETE', '', [('POST', path)])
                 if properties
-                else ('FAILED', f'thing has no call for {name}', []),
+                else ('FAILED', f'sample has no call for {name}', []),
                 (done.status, done.reason, self.requests_since(count)),
             )
 
     def test_an_operation_waits_until_the_server_reports_its_end(self):
-        self.things.status['7'] = []
+        self.samples.status['7'] = []
         reboot = {'url': self.url('/reboot'), 'done': ['ready']}
-        self.thing.create(self.call_properties(status=self.status(), reboot=reboot))
-        self.things.status['7'] = ['rebooting', 'rebooting', 'ready']
+        self.sample.create(self.call_properties(status=self.status(), reboot=reboot))
+        self.samples.status['7'] = ['rebooting', 'rebooting', 'ready']
 
-        done = self.thing.operate('reboot')
+        done = self.sample.operate('reboot')
 
         self.assertEqual(('COMPLETE', 3), (done.status, done.polls))
 
     def test_problems_of_operations_have_their_places(self):
         error = self.assertRaises(
             exceptions.Invalid,
-            self.thing.fit,
+            self.sample.fit,
             self.call_properties(
                 operations={
-                    'sing': {
+                    'scan': {
                         'url': self.url(),
                         'body': 'x',
                         'json': {},
@@ -262,5 +262,5 @@ class TestOperations(CallCase):
             ),
         )
 
-        self.assertIn('properties.operations.sing.body', str(error))
-        self.assertIn('properties.operations.sing.done', str(error))
+        self.assertIn('properties.operations.scan.body', str(error))
+        self.assertIn('properties.operations.scan.done', str(error))

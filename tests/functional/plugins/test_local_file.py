@@ -72,7 +72,7 @@ class TestLife(FileCase):
         self.assertEqual(['.motd.watcherlite', 'motd'], self.list_files())
         for name in self.list_files():
             (self.allowed / name).unlink()
-        self.path.write_text('of somebody here')
+        self.path.write_text('of another owner')
 
         for operation in (run.check, run.lock, run.unlock, run.delete):
             self.assertIn('resource is on elsewhere, and this', operation().reason)
@@ -111,7 +111,7 @@ class TestLife(FileCase):
 
 class TestMarkers(FileCase):
     def test_a_marker_cannot_be_created_as_a_file(self):
-        self.path.write_text('of nobody')
+        self.path.write_text('of unknown')
         victim = self.run_of()
         self.assertEqual('FAILED', victim.create({'path': str(self.path)}).status)
 
@@ -200,10 +200,10 @@ class TestOwnership(FileCase):
     def test_a_failed_creation_leaves_no_files(self):
         run = self.run_of()
 
-        created = run.create({'path': str(self.path), 'owner': 'nobody-such'})
+        created = run.create({'path': str(self.path), 'owner': 'unknown-such'})
 
         self.assertEqual(
-            ('FAILED', 'There is no user nobody-such on this machine', []),
+            ('FAILED', 'There is no user unknown-such on this machine', []),
             (created.status, created.reason, self.list_files()),
         )
         self.create(content='of another')
@@ -268,9 +268,9 @@ class TestPlaces(FileCase):
         )
 
     def test_a_missing_or_escaping_directory_is_reported(self):
-        outside = self.home / 'outside'
-        outside.mkdir()
-        (self.allowed / 'link').symlink_to(outside)
+        external = self.home / 'external'
+        external.mkdir()
+        (self.allowed / 'link').symlink_to(external)
         unusable = (
             f'{self.allowed}/sub/motd: its directory cannot be used: No such file or '
             'directory'
@@ -279,7 +279,7 @@ class TestPlaces(FileCase):
             created = self.run_of().create({'path': f'{self.allowed}/{name}/motd'})
 
             self.assertIn(reason, created.reason)
-        self.assertEqual([], os.listdir(outside))
+        self.assertEqual([], os.listdir(external))
 
     def test_a_symbolic_link_is_not_followed(self):
         run = self.create(content='hello')
@@ -305,7 +305,7 @@ class TestAdopting(FileCase):
         run.delete()
 
         self.assertEqual(
-            ['ADOPT_COMPLETE', 'UPDATE_COMPLETE', 'DELETE_COMPLETE'], run.story
+            ['ADOPT_COMPLETE', 'UPDATE_COMPLETE', 'DELETE_COMPLETE'], run.history
         )
         self.assertEqual([], self.list_files())
 

@@ -19,7 +19,7 @@ from watcherlite.plugins.resource_handlers import process_table
 from watcherlite.plugins.resource_handlers.local_process import LocalProcess
 from watcherlite.testing import ResourceRun
 
-PATIENCE = 20
+TIMEOUT = 20
 SLEEP = ['/bin/sleep', '600']
 QUICK = {'interval': 0.05}
 
@@ -72,7 +72,7 @@ class ProcessCase(base.TestCase):
                 **options,
             },
             clock=SystemClock(),
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
             uuid=uuid_ or str(uuid.uuid4()),
         )
         self.uuids.append(run.uuid)
@@ -88,7 +88,7 @@ class ProcessCase(base.TestCase):
         return [process.pid for process in process_table.of_resource(run.uuid)]
 
     def wait_until(self, condition):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not condition():
             self.assertLess(time.monotonic(), deadline, 'it took too long')
             os.sched_yield()
@@ -311,19 +311,19 @@ class TestHealth(ProcessCase):
     def test_the_creation_completes_when_the_port_is_open(self):
         port, sign = reserve_port(), self.home / 'sign'
         run = self.run_of()
-        wanted = {
+        desired = {
             'argv': self.script(LISTEN, port, sign),
             'health': {'type': 'port', 'port': port, 'interval': 0.05, 'timeout': 0.1},
         }
 
-        failed = run.create(wanted)
+        failed = run.create(desired)
 
         self.assertIn('is unhealthy after 0.1 s: port', failed.reason)
         sign.touch()
         other = self.run_of()
         run.delete()
-        wanted['health']['timeout'] = PATIENCE
-        self.assertEqual('COMPLETE', other.create(wanted).status)
+        desired['health']['timeout'] = TIMEOUT
+        self.assertEqual('COMPLETE', other.create(desired).status)
 
     def test_the_process_is_healthy_while_its_url_responds_as_expected(self):
         for answers, path, more, healthy, words in (
@@ -419,17 +419,17 @@ class TestChanging(ProcessCase):
     def test_a_failed_process_with_a_port_is_restarted_in_place(self):
         port, sign = reserve_port(), self.home / 'sign'
         sign.touch()
-        wanted = {
+        desired = {
             'argv': self.script(LISTEN, port, sign),
             'health': {'type': 'port', 'port': port, **QUICK},
             'exclusive': True,
         }
-        run = self.create(**wanted)
+        run = self.create(**desired)
         old, uuid_ = run.attributes['pid'], run.uuid
         # A user has marked it.
         run.failed = True
 
-        updated = run.update(wanted)
+        updated = run.update(desired)
 
         self.assertEqual(('update', 'COMPLETE'), (updated.change, updated.status))
         self.assertEqual((uuid_, 1), (run.uuid, len(self.pids(run))))
@@ -507,9 +507,9 @@ class TestLostWorker(ProcessCase):
             self.assertEqual(first.attributes, run.attributes)
 
     def test_other_processes_in_an_adopted_session_are_not_killed(self):
-        stranger = subprocess.Popen(SLEEP)
+        foreign = subprocess.Popen(SLEEP)
         adopted = subprocess.Popen(SLEEP)
-        for process in (stranger, adopted):
+        for process in (foreign, adopted):
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
         run = self.run_of()
@@ -524,8 +524,8 @@ class TestLostWorker(ProcessCase):
         self.assertEqual('COMPLETE', run.check().status)
         self.assertEqual('COMPLETE', run.delete().status)
 
-        self.assertEqual(-signal.SIGTERM, adopted.wait(PATIENCE))
-        self.assertIsNone(stranger.poll())
+        self.assertEqual(-signal.SIGTERM, adopted.wait(TIMEOUT))
+        self.assertIsNone(foreign.poll())
 
     def test_an_unknown_physical_id_belongs_to_no_host(self):
         run = self.run_of()

@@ -33,7 +33,7 @@ class TestImports(base.TestCase):
             [sys.executable, '-c', source], check=True, capture_output=True, text=True
         ).stdout.strip()
 
-    def test_without_openstacksdk_the_first_use_says_what_to_install(self):
+    def test_without_openstacksdk_the_first_use_names_the_package(self):
         self.assertEqual(
             'OpenStack requires openstacksdk: pip install "watcherlite[openstack]"',
             self.output(MISSING),

@@ -54,7 +54,7 @@ class TestRepetitions(base.TestCase):
             keystone.ServiceUnavailable, self.session.get, self.server.url
         )
 
-    def test_what_has_an_effect_is_sent_once(self):
+    def test_requests_with_effects_are_sent_once(self):
         for method in ('POST', 'PUT', 'DELETE'):
             self.statuses = [503]
             self.server.received.clear()

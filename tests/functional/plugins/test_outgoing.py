@@ -62,7 +62,7 @@ class TestOutgoing(HttpTestCase):
         self.assertEqual(f'GET {server.url}: 127.0.0.1 {REFUSED}', str(error))
         self.assertEqual([], server.received)
 
-    def test_a_redirect_does_not_lead_where_no_request_may_go(self):
+    def test_a_redirect_to_a_refused_destination_is_not_followed(self):
         server = self.answering()
         named = dataclasses.replace(WITH_LOOPBACK, hosts=('127.0.0.1',))
         for host, rules, reason in (
@@ -76,7 +76,7 @@ class TestOutgoing(HttpTestCase):
             self.assertIn(reason, result.status_message)
             self.assertEqual((1, 0), (len(first.received), len(server.received)))
 
-    def test_a_proxy_is_reached_and_not_asked_for_what_is_refused(self):
+    def test_a_proxy_may_be_local_and_gets_no_refused_destination(self):
         proxy = self.answering()
         self.useFixture(fixtures.EnvironmentVariable('http_proxy', proxy.url))
         through = {'options': {'proxies_from_environment': True}}
@@ -90,7 +90,7 @@ class TestOutgoing(HttpTestCase):
             ['http://name.example/'], [request.path for request in proxy.received]
         )
 
-    def test_what_was_checked_is_what_is_connected_to(self):
+    def test_the_checked_address_is_used_for_the_connection(self):
         server = self.answering()
         asked = []
 

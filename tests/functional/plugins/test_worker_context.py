@@ -47,7 +47,7 @@ class TestSignals(base.TestCase):
         thread.start()
 
         def end():
-            thread.join(bounded.PATIENCE)
+            thread.join(bounded.TIMEOUT)
             self.assertFalse(thread.is_alive(), 'the action did not end')
             return ends[0]
 

@@ -6,7 +6,7 @@ from tests import base
 from watcherlite.testing import ManualClock
 
 #: Seconds after which a thread counts as stuck.
-PATIENCE = 10
+TIMEOUT = 10
 
 
 class TestWaiting(base.TestCase):
@@ -25,18 +25,18 @@ class TestWaiting(base.TestCase):
         thread.start()
         return thread
 
-    def test_a_timeout_of_nothing_does_not_wait(self):
+    def test_a_timeout_of_zero_does_not_wait(self):
         with self.condition:
             self.assertFalse(self.clock.wait(self.condition, 0))
 
-    def test_a_waiter_wakes_up_when_its_time_is_over(self):
+    def test_a_waiter_wakes_up_after_its_timeout(self):
         thread = self.waiter(5)
         self.clock.until_waiting()
 
         self.clock.advance(4)
         self.clock.until_waiting()
         self.clock.advance(1)
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
         self.assertEqual([False], self.woken)
 
@@ -49,7 +49,7 @@ class TestWaiting(base.TestCase):
             self.clock.until_waiting()
             with self.condition:
                 self.condition.notify()
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
             self.assertEqual(True, self.woken.pop())
 
@@ -59,7 +59,7 @@ class TestWaiting(base.TestCase):
 
         self.clock.advance(3)
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
         self.assertEqual([False] * 3, self.woken)
 
@@ -69,13 +69,13 @@ class TestWaiting(base.TestCase):
 
         with self.condition:
             self.clock.advance(1)
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
         self.assertEqual([False], self.woken)
 
     def test_until_waiting_fails_if_no_thread_waits(self):
         error = self.assertRaises(
-            AssertionError, self.clock.until_waiting, 2, patience=0.01
+            AssertionError, self.clock.until_waiting, 2, timeout=0.01
         )
 
         self.assertEqual('0 threads wait for the clock, not 2', str(error))

@@ -8,7 +8,7 @@ from watcherlite.clock import SystemClock
 from watcherlite.testing import FakeContext, at_checkpoint
 
 #: Seconds after which a thread counts as stuck.
-PATIENCE = 10
+TIMEOUT = 10
 
 
 class TestRealTime(base.TestCase):
@@ -25,7 +25,7 @@ class TestRealTime(base.TestCase):
         thread = threading.Thread(target=sleep, daemon=True)
         thread.start()
         context.send('CANCEL')
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
         self.assertEqual(['cancelled'], ended)
 
@@ -38,9 +38,9 @@ class TestSuspension(base.TestCase):
         thread = threading.Thread(target=context.checkpoint, daemon=True)
 
         thread.start()
-        self.assertTrue(suspended.wait(PATIENCE))
+        self.assertTrue(suspended.wait(TIMEOUT))
         self.assertTrue(thread.is_alive())
         context.send('RESUME')
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
         self.assertFalse(thread.is_alive())

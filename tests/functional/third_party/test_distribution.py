@@ -98,7 +98,7 @@ class TestDistribution(base.TestCase):
         self.installation = self.useFixture(Installation())
         self.installation.add()
 
-    def test_every_entry_point_is_listed_with_what_is_wrong_with_it(self):
+    def test_every_entry_point_is_listed_with_its_error(self):
         listed = self.installation.run(LIST)
 
         entries = [entry for entry in listed if entry[2] == 'acme-actions']
@@ -113,19 +113,13 @@ class TestDistribution(base.TestCase):
                     'ModuleNotFoundError: No module named '
                     "'acme_library_that_is_not_there'",
                 ),
+                ('greet', 'acme_actions:Greet', 'Prints a greeting.', None),
                 (
-                    'careless',
-                    'acme_actions:Careless',
+                    'invalid_options',
+                    'acme_actions:InvalidOptions',
                     '',
                     'TypeError: get_config_opts returned a str, which is not an '
                     'oslo.config option',
-                ),
-                ('greet', 'acme_actions:Greet', 'Greets somebody.', None),
-                (
-                    'impostor',
-                    'acme_actions:Impostor',
-                    '',
-                    'it is no subclass of watcherlite.plugins.base.ActionType',
                 ),
                 (
                     'nop',
@@ -135,6 +129,12 @@ class TestDistribution(base.TestCase):
                     'too; uninstall one',
                 ),
                 (
+                    'not_an_action_type',
+                    'acme_actions:NotAnActionType',
+                    '',
+                    'it is no subclass of watcherlite.plugins.base.ActionType',
+                ),
+                (
                     'quits',
                     'acme_quits:Quits',
                     '',
@@ -142,8 +142,8 @@ class TestDistribution(base.TestCase):
                     'imported',
                 ),
                 (
-                    'patience',
-                    'acme_actions:Patience',
+                    'permissive',
+                    'acme_actions:PermissivePolicy',
                     'A policy that permits everything.',
                     None,
                 ),
@@ -173,12 +173,20 @@ class TestDistribution(base.TestCase):
 
     def test_its_action_runs(self):
         for inputs, options, expected in (
-            ({'name': 'you'}, {}, ['SUCCEEDED', None, {'said': 'Hello, you!'}]),
-            ({'name': 'x'}, {'word': 'Ho'}, ['SUCCEEDED', None, {'said': 'Ho, x!'}]),
+            ({'name': 'you'}, {}, ['SUCCEEDED', None, {'greeting': 'Hello, you!'}]),
             (
-                {'name': 'nobody'},
+                {'name': 'x'},
+                {'word': 'Ho'},
+                ['SUCCEEDED', None, {'greeting': 'Ho, x!'}],
+            ),
+            (
+                {'name': 'unknown'},
                 {},
-                ['SKIPPED', 'Action was skipped automatically: nobody is there', None],
+                [
+                    'SKIPPED',
+                    'Action was skipped automatically: the name is unknown',
+                    None,
+                ],
             ),
         ):
             result = self.installation.run(RUN, json.dumps(inputs), json.dumps(options))
@@ -217,7 +225,7 @@ class TestDistribution(base.TestCase):
         self.assertEqual(
             [
                 '# From watcherlite.plugins',
-                '# What to say first. (string value)',
+                '# The first word of the greeting. (string value)',
                 '#word = Hello',
             ],
             [
@@ -229,12 +237,15 @@ class TestDistribution(base.TestCase):
         # An unusable plugin does not hide the options of others.
         self.assertIn('[watcherlite.action_types.command]\n', sample)
 
-    def test_the_command_shows_where_each_comes_from_and_why_one_failed(self):
+    def test_the_command_shows_the_origin_and_the_error_of_each_plugin(self):
         self.installation.add_metadata(
             'other-plugins',
             '2.0',
             {
-                namespace: ['lost = other_plugins:Lost', 'mine = acme_actions:Patience']
+                namespace: [
+                    'lost = other_plugins:Lost',
+                    'mine = acme_actions:PermissivePolicy',
+                ]
                 for namespace in contract.NAMESPACES
             },
         )
@@ -265,7 +276,7 @@ class TestDistribution(base.TestCase):
                 for namespace, status in mine.items()
                 for shown in (
                     (namespace, 'lost', 'other_plugins:Lost', lost),
-                    (namespace, 'mine', 'acme_actions:Patience', status),
+                    (namespace, 'mine', 'acme_actions:PermissivePolicy', status),
                 )
             ],
             [
@@ -278,7 +289,7 @@ class TestDistribution(base.TestCase):
         self.installation.add_metadata(
             'other-actions',
             '2.0',
-            {'watcherlite.action_types': ['greet = acme_actions:Careless']},
+            {'watcherlite.action_types': ['greet = acme_actions:InvalidOptions']},
         )
 
         errors = {
@@ -292,7 +303,8 @@ class TestDistribution(base.TestCase):
         self.assertEqual(
             {
                 ('acme-actions', '1.0'): (
-                    'the name is taken by acme_actions:Careless too; uninstall one'
+                    'the name is taken by acme_actions:InvalidOptions too; '
+                    'uninstall one'
                 ),
                 ('other-actions', '2.0'): (
                     'the name is taken by acme_actions:Greet too; uninstall one'
@@ -308,7 +320,7 @@ class TestResourceTypes(base.TestCase):
         self.installation = self.useFixture(Installation())
         self.installation.add(ZETA)
 
-    def test_a_good_one_and_one_that_cannot_work_are_listed(self):
+    def test_a_valid_and_an_invalid_plugin_are_listed(self):
         listed = [
             entry
             for entry in self.installation.run(LIST)
@@ -319,7 +331,7 @@ class TestResourceTypes(base.TestCase):
             [
                 ('Zeta::Mark', 'A mark at the target.', None),
                 (
-                    'Zeta::Vague',
+                    'Zeta::InvalidDefault',
                     '',
                     'its property size has a default that does not fit its schema: '
                     'properties.size: "big" is not a whole number',
@@ -367,7 +379,7 @@ class TestResourceTypes(base.TestCase):
 
 
 class TestStart(base.TestCase):
-    def test_only_what_is_asked_for_is_imported_and_http_when_it_is_needed(self):
+    def test_only_required_plugins_and_http_are_imported(self):
         installation = self.useFixture(Installation())
         installation.add()
 

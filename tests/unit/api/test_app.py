@@ -124,17 +124,17 @@ class TestRouting(AppCase):
                 self.assertEqual((200, text), (answer.status, answer.body))
 
     def test_encoded_slash_is_part_of_path_variable(self):
-        app = self.app({'/v1/things/{name}': {'GET': operation()}})
+        app = self.app({'/v1/samples/{name}': {'GET': operation()}})
 
         # In the form of the server: see `http_server`.
-        for path in ('/v1/things/%2Fsrv%2Fa', '/v1/things/%2fsrv%2fa'):
+        for path in ('/v1/samples/%2Fsrv%2Fa', '/v1/samples/%2fsrv%2fa'):
             answer = ask(app, 'GET', '/', environ={'PATH_INFO': path, CALLER: ADMIN})
             self.assertEqual({'name': '/srv/a'}, answer.body['path'])
 
     def test_unknown_urls_return_404(self):
         for place in (
             '/v2',
-            '/v1/nonsense',
+            '/v1/invalid',
             '/v1/actions/5/detail',
             '/infra-optimal',
             '/clustering/v1/goals',
@@ -200,7 +200,7 @@ class TestMicroversions(AppCase):
         used = {**RANGE, 'openstack-api-version': 'infra-optim 1.4'}
         for version, place, status, expected in (
             ('1.4', '/v1/actions', 200, used),
-            ('1.4', '/v1/nonsense', 404, used),
+            ('1.4', '/v1/invalid', 404, used),
             ('1.9', '/v1/actions', 406, RANGE),
             ('1.9', '/', 200, {}),
         ):
@@ -245,14 +245,14 @@ class TestAuthorization(AppCase):
 
     def test_only_operations_without_rule_are_public(self):
         named = self.ask(self.api, 'GET', '/v1/actions?foo=1', caller=Caller('eve'))
-        nobody, public = (
+        unknown, public = (
             self.ask(self.api, 'GET', place, caller=None).status
             for place in ('/v1/actions', '/v1')
         )
 
         text = "Policy doesn't allow action:get to be performed."
         self.assertEqual((403, text), (named.status, named.fault))
-        self.assertEqual((403, 200), (nobody, public))
+        self.assertEqual((403, 200), (unknown, public))
 
     def test_application_rejects_unknown_rule_at_creation(self):
         error = self.assertRaises(

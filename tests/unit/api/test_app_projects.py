@@ -4,7 +4,7 @@ from watcherlite.api.microversions import Versions
 from watcherlite.api.mounts import Mount
 from watcherlite.api.operation import NULL, Caller, Response, unversioned
 
-THINGS = Versions('things', {(1, 0): 'The beginning.'}, in_headers=False)
+THINGS = Versions('samples', {(1, 0): 'The beginning.'}, in_headers=False)
 READER = frozenset({'reader'})
 SHOW = 'stacks:show'
 
@@ -20,7 +20,7 @@ def rules(request):
 
 
 ROUTES = {
-    '/v1/{tenant}/things/{name}': {
+    '/v1/{tenant}/samples/{name}': {
         'GET': operation(place, SHOW, query=unversioned({'type': 'object'})),
         'POST': operation(
             lambda request: NULL,
@@ -44,27 +44,29 @@ class ProjectCase(AppCase):
     def setUp(self):
         super().setUp()
         mount = Mount(
-            ('/things',), THINGS, ROUTES, errors=HEAT_ERRORS, project='tenant'
+            ('/samples',), THINGS, ROUTES, errors=HEAT_ERRORS, project='tenant'
         )
         self.api = self.app({}, mount)
 
     def request(self, method='GET', project='here', body=None, **caller):
         found = Caller(**{'project_id': 'here', 'roles': READER, **caller})
-        return self.ask(self.api, method, f'/things/v1/{project}/things/a', body, found)
+        return self.ask(
+            self.api, method, f'/samples/v1/{project}/samples/a', body, found
+        )
 
 
 class TestProjectAccess(ProjectCase):
     """Paths with a project."""
 
     def test_project_members_with_role_and_administrators_have_access(self):
-        nowhere = {'project': 'there', 'project_id': None}
+        missing = {'project': 'there', 'project_id': None}
         for status, asked in (
             (200, {}),
             (403, {'roles': frozenset()}),
             (403, {'project': 'there'}),
             (403, {'project_id': None}),
             (200, {'project': 'there', 'roles': frozenset({'admin'})}),
-            (200, {**nowhere, 'in_all_projects': True}),
+            (200, {**missing, 'in_all_projects': True}),
         ):
             with self.subTest(asked=asked):
                 self.assertEqual(status, self.request(**asked).status)
@@ -106,10 +108,10 @@ class TestNonObjectBodies(ProjectCase):
         answer = self.ask(
             self.api,
             'GET',
-            '/things//v1/here/things/a/?b=1&b=2',
+            '/samples//v1/here/samples/a/?b=1&b=2',
             caller=Caller(project_id='here', roles=READER),
         )
 
         self.assertEqual(
-            {'place': '/v1/here/things/a', 'query_string': 'b=1&b=2'}, answer.body
+            {'place': '/v1/here/samples/a', 'query_string': 'b=1&b=2'}, answer.body
         )

@@ -290,8 +290,8 @@ class TestHttpBasic(AuthenticationCase):
                 '`htpasswd -B` writes such lines',
             ),
             (
-                '/nowhere/htpasswd',
-                'The password file /nowhere/htpasswd of [api] '
+                '/missing/htpasswd',
+                'The password file /missing/htpasswd of [api] '
                 'http_basic_auth_user_file cannot be read: No such file or directory',
             ),
         ):

@@ -170,17 +170,17 @@ class TestLostResponses(IdempotencyCase):
         self.assertRaises(exceptions.OutcomeUnknown, self.ask, None, method='PUT')
 
     def test_unknown_outcome_of_commit_is_resolved_by_key(self) -> None:
-        self.cut_off(has_effect=True)
+        self.lose_connection(has_effect=True)
         found = self.ask()
         self.assertRaises(exceptions.OutcomeUnknown, self.ask, None)
-        self.cut_off(has_effect=False)
+        self.lose_connection(has_effect=False)
         error = self.assertRaises(exceptions.OutcomeUnknown, self.ask, 'key-2')
 
         (row, _) = self.store.list_objects(Receiver, Query())
         self.assertEqual({'id': row.uuid}, found.body)
         self.assertIn('Repeat it with the same Idempotency-Key', str(error))
 
-    def cut_off(self, has_effect: bool) -> None:
+    def lose_connection(self, has_effect: bool) -> None:
         """Lose the response to every COMMIT from now on."""
         begin = self.store._begin
 

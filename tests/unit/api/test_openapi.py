@@ -6,7 +6,7 @@ from watcherlite.api.operation import unversioned
 
 #: An operation that changed in a version.
 ROUTES = {
-    '/v1/things/{uuid}': {
+    '/v1/samples/{uuid}': {
         'PATCH': operation(
             query=unversioned(
                 {
@@ -32,7 +32,7 @@ class TestOperationDescription(base.TestCase):
     """The document of one operation."""
 
     def described(self, version):
-        return document(version, ROUTES)['paths']['/v1/things/{uuid}']
+        return document(version, ROUTES)['paths']['/v1/samples/{uuid}']
 
     def test_description_has_schemas_of_requested_version(self):
         for version, body, answer in (

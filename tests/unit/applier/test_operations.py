@@ -206,7 +206,7 @@ class TestCreate(OperationsCase):
         document = plan_document.from_mapping(
             {'actions': [{'name': 'a', 'action_type': 'nop'}]}
         )
-        stranger = Creator('a stranger', 'another-project')
+        foreign = Creator('another-user', 'another-project')
         for create, argument in (
             (operations.create, document),
             (
@@ -216,7 +216,7 @@ class TestCreate(OperationsCase):
             (operations.retry, plan.uuid),
         ):
             error = self.assertRaises(
-                exceptions.InvalidDocument, create, argument, creator=stranger
+                exceptions.InvalidDocument, create, argument, creator=foreign
             )
             self.assertEqual('1 action of another-project', str(error))
 

@@ -56,7 +56,7 @@ class TestRefusal(ProgressCase):
                 )
 
 
-class TestTaken(ProgressCase):
+class TestClaims(ProgressCase):
     def test_only_the_first_claim_makes_a_plan_ongoing(self):
         plan = factories.make_plan(id=7, state='PENDING', status_message='m')
 

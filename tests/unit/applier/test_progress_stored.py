@@ -93,7 +93,7 @@ class TestEndWindow(StoredCase):
 
         self.assertEqual([(2, 3, True), (2, 1, True), (1, 0, False)], found)
 
-    def test_the_message_of_a_started_action_says_so(self):
+    def test_the_message_of_a_started_action_names_the_start(self):
         plan, (action,) = self.create_plan(
             {'status': 'READY', 'phase': COMPLETE, 'start_time': factories.NOW},
             state='CANCELLING',

@@ -46,7 +46,7 @@ DIAMOND = actions(
 
 
 class TestRemainingDocument(base.TestCase):
-    def test_it_has_what_did_not_succeed_with_its_order(self):
+    def test_a_retry_has_the_unsuccessful_actions_in_their_order(self):
         cases = {
             None: {
                 'copy': (),
@@ -98,7 +98,7 @@ class TestRemainingDocument(base.TestCase):
         )
         self.assertEqual({'parent': ()}, retried([parent, child]))
 
-    def test_what_cannot_be_retried_is_refused_with_the_reason(self):
+    def test_an_impossible_retry_is_refused_with_the_reason(self):
         state = "Couldn't retry when the state of the {} is '{}'{}"
         plan = functools.partial(state.format, 'action plan')
         action = functools.partial(state.format, 'action')

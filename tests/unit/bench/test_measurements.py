@@ -108,7 +108,7 @@ class TestTargets(base.TestCase):
     def verdicts(self, *rows: Row) -> dict[str, bool | None]:
         return {target.text: target.reached for target in targets.targets(rows)}
 
-    def test_figures_without_measurements_are_none(self) -> None:
+    def test_results_without_measurements_are_none(self) -> None:
         self.assertEqual({None}, set(self.verdicts().values()))
 
     def test_a_share_has_to_be_at_least_its_target_and_a_count_at_most(self) -> None:

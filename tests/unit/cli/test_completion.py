@@ -105,8 +105,8 @@ class CompletionTest(base.TestCase):
             columns = getattr(factory, 'listed', None) or factory.columns
             labels = {column.label for column in columns}
 
-            wanted = {found.word, found.description, found.version} - {''}
-            self.assertEqual(set(), wanted - labels, found.command)
+            desired = {found.word, found.description, found.version} - {''}
+            self.assertEqual(set(), desired - labels, found.command)
             parser = self.parser_of(found.command)
             self.assertEqual(
                 found.paged, '--limit' in parser._option_string_actions, found.command

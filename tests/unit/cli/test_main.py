@@ -91,7 +91,7 @@ class MainTest(base.TestCase):
     def test_usage_errors_are_one_line_with_a_reference_to_help(self):
         for argv, message in (
             (['rnu'], "unknown command 'rnu'; did you mean run? (see `watcherlite"),
-            (['dance'], "unknown command 'dance' (see `watcherlite --help`)"),
+            (['unknown'], "unknown command 'unknown' (see `watcherlite --help`)"),
             (['plugin'], '`plugin` is ambiguous: plugin list'),
             (
                 ['--bogus', 'run'],
@@ -117,14 +117,14 @@ class MainTest(base.TestCase):
                 ['run', '--resume', 'last', '--dry-run'],
                 '--dry-run requires a PLAN file, not --resume',
             ),
-            (['run', 'nowhere.yaml'], 'the plan file nowhere.yaml does not exist'),
+            (['run', 'missing.yaml'], 'the plan file missing.yaml does not exist'),
             (
-                ['--config-file', '/nowhere.conf', 'plugin', 'list'],
-                'There is no configuration file /nowhere.conf',
+                ['--config-file', '/missing.conf', 'plugin', 'list'],
+                'There is no configuration file /missing.conf',
             ),
             (
-                ['plugin', 'list', '--config-file=/nowhere.conf'],
-                'There is no configuration file /nowhere.conf',
+                ['plugin', 'list', '--config-file=/missing.conf'],
+                'There is no configuration file /missing.conf',
             ),
         ):
             code, out, err = self.call(*argv)
@@ -135,13 +135,13 @@ class MainTest(base.TestCase):
             self.assertTrue(err.startswith('watcherlite: '), err)
 
     def test_debug_shows_the_traceback_of_a_usage_error(self):
-        for argv in (['--debug', 'run', 'nowhere'], ['run', 'nowhere', '--debug']):
+        for argv in (['--debug', 'run', 'missing'], ['run', 'missing', '--debug']):
             code, _, err = self.call(*argv)
 
             self.assertEqual(2, code)
             self.assertIn('Traceback', err)
             self.assertEqual(
-                'watcherlite: the plan file nowhere does not exist',
+                'watcherlite: the plan file missing does not exist',
                 err.splitlines()[-1],
             )
 

@@ -32,16 +32,16 @@ class TestRun(base.TestCase):
         for argv, work, code, message in (
             ([], fail, exits.UNAVAILABLE, 'watcherlite-x: it is away\n'),
             (
-                ['--nonsense'],
+                ['--invalid'],
                 fail,
                 exits.BAD_INPUT,
-                'watcherlite-x: unrecognized arguments: --nonsense (see '
+                'watcherlite-x: unrecognized arguments: --invalid (see '
                 '`watcherlite-x --help`)\n',
             ),
         ):
             self.assertEqual((code, message), self.run_with(argv, work))
 
-    def test_one_code_may_stand_for_all_that_goes_wrong(self):
+    def test_one_exit_code_may_represent_all_errors(self):
         def interrupted(args):
             raise KeyboardInterrupt
 
@@ -95,7 +95,7 @@ class TestUnread(base.TestCase):
 
         self.assertEqual({(0, b'')}, set(results.values()), results)
 
-    def test_the_options_of_all_commands_may_stand_anywhere(self):
+    def test_common_options_are_accepted_anywhere(self):
         self.assertEqual(
             ['--config-file', 'a', '--config-dir=b', '--debug', 'db', 'purge', '--yes'],
             arguments.common_first(

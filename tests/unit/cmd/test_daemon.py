@@ -57,7 +57,7 @@ class TestReload(base.TestCase):
             (counts, lines),
         )
 
-    def test_a_bad_file_changes_nothing(self):
+    def test_an_invalid_file_changes_nothing(self):
         counts, (line,) = self.run_reload('[applier]\nsweep_interval = soon\n')
 
         self.assertFalse(counts)

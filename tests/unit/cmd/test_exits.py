@@ -29,7 +29,7 @@ class CodeTest(base.TestCase):
             self.assertEqual(code, exits.code_of(error), error)
 
 
-class TellTest(base.TestCase):
+class ErrorReportTest(base.TestCase):
     def run(self, debug):
         """Return the exit code and the lines on standard error."""
         err = io.StringIO()
@@ -43,7 +43,7 @@ class TellTest(base.TestCase):
     def test_an_error_is_one_line_and_a_code(self):
         self.assertEqual((2, ['watcherlite: there is no plan']), self.run(debug=False))
 
-    def test_debug_shows_where_it_came_from(self):
+    def test_debug_shows_the_origin_of_an_error(self):
         code, lines = self.run(debug=True)
 
         self.assertEqual(2, code)
@@ -88,7 +88,7 @@ class ExplainTest(base.TestCase):
             exits.explain('watcherlite', error),
         )
 
-    def test_very_many_problems_are_cut(self):
+    def test_the_number_of_listed_problems_is_limited(self):
         lines = exits.explain(
             'watcherlite', exceptions.InvalidDocument([f'p{i}' for i in range(1000)])
         ).splitlines()
@@ -117,7 +117,7 @@ class ExplainTest(base.TestCase):
             exits.explain('watcherlite', ZeroDivisionError('by zero')),
         )
 
-    def test_an_interruption_is_called_so(self):
+    def test_an_interruption_is_reported_as_such(self):
         self.assertEqual(
             'watcherlite: interrupted',
             exits.explain('watcherlite', KeyboardInterrupt()),

@@ -4,7 +4,7 @@ from tests import base
 from watcherlite import bootstrap, conf
 
 
-class TestAsking(base.TestCase):
+class TestChecks(base.TestCase):
     def setUp(self):
         super().setUp()
         self.conf = conf.new([], [])

@@ -15,7 +15,7 @@ class TestAdvisories(base.TestCase):
         found = conf.advisories(conf.new(config_files=[str(self.ini)]))
         return [line.replace(str(self.home), '~') for line in found]
 
-    def test_an_ordinary_file_needs_none(self):
+    def test_an_ordinary_file_has_no_advisories(self):
         self.assertEqual(
             [], self.advisories_of('[applier]\nworkers = 1\n[of_another]\na = b\n')
         )

@@ -42,7 +42,7 @@ class TestMaskSecrets(RecordsCase):
 
         self.assertEqual(('%s of %s', (1, 2)), (record.msg, record.args))
 
-    def test_a_text_is_one_line_whatever_a_client_has_sent(self):
+    def test_a_text_of_a_client_is_logged_as_one_line(self):
         path = '/v1/x\r\n2030-01-01 INFO forged\x1b[2J\u2028a\tb%s\x85'
 
         record = self.filtered(self.record('"GET %s" status: 404', path))
@@ -159,7 +159,7 @@ class TestSetupLogging(LogsCase):
         self.assertEqual(1, self.written().count('hello from'))
         self.assertIn('hello from watcherlite.x', self.written())
 
-    def test_handlers_that_a_reload_puts_in_place_are_guarded_too(self):
+    def test_handlers_that_a_reload_installs_are_masked(self):
         stream = io.StringIO()
         configuration = self.setup_logging()
         logging.root.handlers[:] = [logging.StreamHandler(stream)]
@@ -169,7 +169,7 @@ class TestSetupLogging(LogsCase):
         logging.getLogger('watcherlite.x').error('at %s', URL)
         self.assertIn('at amqp://u:***@h', stream.getvalue())
 
-    def test_a_configuration_of_its_own_for_the_logs_is_guarded_too(self):
+    def test_handlers_of_a_log_configuration_are_masked(self):
         own = self.home / 'logging.ini'
         own.write_text(
             '[loggers]\nkeys=root\n[handlers]\nkeys=file\n[formatters]\nkeys=plain\n'
@@ -184,7 +184,7 @@ class TestSetupLogging(LogsCase):
 
         self.assertEqual('ERROR at amqp://u:***@h\n', self.written())
 
-    def test_guarding_twice_masks_once(self):
+    def test_a_repeated_setup_masks_once(self):
         self.setup_logging()
         before = [(h.formatter, list(h.filters)) for h in logging.root.handlers]
 

@@ -347,7 +347,7 @@ class TestSources(base.TestCase):
 class TestStateDirectory(base.TestCase):
     """The directory of the files that watcherlite writes."""
 
-    def test_it_is_made_for_its_owner_only(self):
+    def test_the_directory_is_created_for_its_owner_only(self):
         path = conf.state_directory(conf.new(config_files=[]))
 
         self.assertEqual(self.home / 'watcherlite', path)

@@ -26,7 +26,7 @@ class TestReload(base.TestCase):
         self.assertEqual((7, 4.0), self.values())
         self.assertEqual(['first', 'second'], self.calls)
 
-    def test_a_bad_file_changes_nothing_and_the_next_reload_works(self):
+    def test_an_invalid_file_changes_nothing_and_the_next_reload_works(self):
         number = 'is not valid: invalid literal for int() with base 10:'
         for text, expected in (
             (

@@ -65,7 +65,7 @@ class TestSample(base.TestCase):
         self.assertIn('# From oslo.log', text)
         self.assertIn('#default_log_levels = alembic=WARN,amqp=WARN', text)
 
-    def test_the_sample_tells_nothing_of_the_machine_it_was_made_on(self):
+    def test_the_sample_contains_no_value_of_its_machine(self):
         # Other tests may have changed the defaults of `default_log_levels` before.
         text = self.generate()
 

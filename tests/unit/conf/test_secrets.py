@@ -36,7 +36,7 @@ class TestOption(SecretsCase):
         self.assertFalse(self.state.exists())
         self.assertNotIn(KEY, f'{found!r} {self.log.output}')
 
-    def test_base64_for_urls_is_as_good(self):
+    def test_base64_for_urls_is_accepted(self):
         key = base64.urlsafe_b64encode(b'\xff' * secrets.BYTES).decode()
 
         self.assertIn('_', key)

@@ -74,7 +74,7 @@ class TestBadValues(ProblemsCase):
 
         self.assertEqual('x://u:pass$word@h/x', configuration.database.connection)
 
-    def test_an_unknown_argument_ends_as_argparse_ends(self):
+    def test_an_unknown_argument_has_the_exit_code_of_argparse(self):
         with fixtures.StringStream('stderr') as stream:
             self.useFixture(fixtures.MonkeyPatch('sys.stderr', stream.stream))
             error = self.assertRaises(SystemExit, conf.new, ['--no-such'], [])
@@ -194,7 +194,7 @@ class TestUnknownOptions(ProblemsCase):
             ),
         )
 
-    def test_every_file_that_was_read_is_looked_at(self):
+    def test_every_file_that_was_read_is_checked(self):
         drop_in = self.home / 'conf.d'
         drop_in.mkdir()
         (drop_in / 'a.conf').write_text('[engine]\nworker = 1\n')

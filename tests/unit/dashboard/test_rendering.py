@@ -78,7 +78,7 @@ class TestTexts(base.TestCase):
 
 
 class TestAges(base.TestCase):
-    def test_an_age_is_as_exact_as_it_is_young(self) -> None:
+    def test_the_precision_of_an_age_decreases(self) -> None:
         for seconds, expected in (
             (5.25, '5.2 s'),
             (125, '2 min 5 s'),

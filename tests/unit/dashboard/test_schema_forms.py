@@ -63,7 +63,7 @@ class TestValues(base.TestCase):
     def test_empty_fields_are_left_out_and_an_empty_box_is_false(self) -> None:
         self.assertEqual({'force': False}, values_of(SCHEMA, {'parameter.host': ' '}))
 
-    def test_what_is_no_value_stays_a_text_for_the_api_to_refuse(self) -> None:
+    def test_an_invalid_value_remains_text_that_the_api_rejects(self) -> None:
         given = {'parameter.threshold': 'much', 'parameter.metrics': '[oops'}
         self.assertEqual(
             {'threshold': 'much', 'metrics': '[oops', 'force': False},

@@ -98,7 +98,7 @@ class TestEndedState(base.TestCase):
         for state in states.STATES:
             self.assertIsNone(self.ended(state=state, unfinished=1, failed=1), state)
 
-    def test_only_a_plan_that_runs_or_is_cancelled_comes_to_an_allowed_end(self):
+    def test_only_running_or_cancelling_plans_have_an_allowed_end(self):
         for counts, end in (
             ({}, 'SUCCEEDED'),
             ({'skipped': 4}, 'SUCCEEDED'),
@@ -146,19 +146,19 @@ class TestStages(base.TestCase):
             for stage in STAGES
         }
 
-    def test_a_rollback_begins_when_everything_that_ran_has_ended(self):
+    def test_a_rollback_starts_when_every_started_action_has_ended(self):
         for expected, values in (
             ({('ONGOING', STOPPING)}, {'on_failure': 'rollback', 'failed': 1}),
             (set(), {'on_failure': 'rollback', 'unfinished': 1}),
             (set(), {'on_failure': 'continue'}),
             (set(), {'on_failure': 'stop'}),
         ):
-            wanted = {
+            desired = {
                 key
                 for key, plan in self.plans().items()
                 if needs_rollback(plan.evolve(**values))
             }
-            self.assertEqual(expected, wanted, values)
+            self.assertEqual(expected, desired, values)
 
     def test_a_plan_lets_actions_start_or_cancels_them(self):
         found = {
@@ -183,7 +183,7 @@ class TestStages(base.TestCase):
             found,
         )
 
-    def test_a_plan_begins_forward(self):
+    def test_a_plan_starts_in_the_stage_forward(self):
         self.assertEqual(
             ('RECOMMENDED', FORWARD, 'continue', 'resume'),
             (

@@ -20,7 +20,7 @@ class TestCut(base.TestCase):
 
 
 class TestAction(base.TestCase):
-    def test_a_new_one_waits_for_its_plan_and_was_never_taken(self):
+    def test_a_new_action_waits_for_its_plan_and_was_never_claimed(self):
         action = factories.make_action()
 
         self.assertEqual(

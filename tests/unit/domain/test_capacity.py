@@ -25,7 +25,7 @@ def make_node(name: str, **values: object) -> Node:
     index = int(name[-1])
     made = START - datetime.timedelta(days=index)
     node = Node(
-        name, name, OWNER, 1, 'Thing', id=index, index=index, status=states.ACTIVE
+        name, name, OWNER, 1, 'Sample', id=index, index=index, status=states.ACTIVE
     )
     return node.evolve(**{'created_at': made, **values})
 

@@ -26,7 +26,7 @@ class TestIds(base.TestCase):
         self.assertEqual({'0'}, {one[-1] for one in made})
         self.assertEqual(200, len(set(made)))
 
-    def test_a_process_that_was_forked_makes_others(self):
+    def test_a_forked_process_generates_other_ids(self):
         reading, writing = os.pipe()
         pid = os.fork()
         if not pid:

@@ -34,7 +34,7 @@ def spare() -> Iterator[str]:
     return (f't{at}' for at in itertools.count())
 
 
-def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
+def summaries(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
     """Return for each step: all names, the converted ones, the touched ones."""
     return [
         (' '.join(step.names), ' '.join(sorted(step.converted)), ' '.join(step.touched))
@@ -45,7 +45,7 @@ def story(steps: list[GroupStep]) -> list[tuple[str, str, str]]:
 class OrderTest(base.TestCase):
     """The order of deletions."""
 
-    def test_failed_and_outdated_ones_come_first_then_the_oldest_then_by_name(
+    def test_failed_and_outdated_members_come_first_then_the_oldest_then_by_name(
         self,
     ) -> None:
         old, other = ({'definition': {'v': number}} for number in (1, 2))
@@ -74,7 +74,7 @@ class OrderTest(base.TestCase):
 class ResizedTest(base.TestCase):
     """Members without numbers."""
 
-    def test_a_failed_member_is_the_first_to_go_then_the_oldest(self) -> None:
+    def test_a_failed_member_is_removed_first_then_the_oldest(self) -> None:
         members = [
             member('a', age=0),
             member('b', age=1),
@@ -92,7 +92,7 @@ class ResizedTest(base.TestCase):
 class NamesTest(base.TestCase):
     """Names of members."""
 
-    def test_numbers_that_were_removed_are_passed_over(self) -> None:
+    def test_removed_numbers_are_skipped(self) -> None:
         found = itertools.islice(groups.index_names(['1', '3', 'x']), 4)
         self.assertEqual(['0', '2', '4', '5'], list(found))
 
@@ -104,7 +104,7 @@ class NamesTest(base.TestCase):
         self.assertNotIn(other, first)
         self.assertEqual([12, 12, 12], [len(name) for name in first])
 
-    def test_names_sort_as_people_count(self) -> None:
+    def test_names_are_in_natural_order(self) -> None:
         self.assertEqual(
             ['2', '10', 'a'], sorted(['a', '10', '2'], key=groups.by_index)
         )
@@ -165,7 +165,7 @@ class RollingTest(base.TestCase):
             Standing(name, name not in down.split(), name in done.split())
             for name in there.split()
         ]
-        return story(
+        return summaries(
             groups.rolling_update_steps(target.split(), members, pace, spare())
         )
 
@@ -257,7 +257,7 @@ class RollingPropertiesTest(base.TestCase):
     """The properties of every rolling update."""
 
     @given(worlds())
-    def test_it_ends_with_the_target_all_of_it_new_in_few_batches(
+    def test_a_rolling_update_reaches_its_target_in_few_batches(
         self, world: Any
     ) -> None:
         target, members, pace = world
@@ -295,23 +295,23 @@ class RollingPropertiesTest(base.TestCase):
 class GrowingTest(base.TestCase):
     """The growth of a group in batches."""
 
-    def test_each_step_adds_a_batch_and_a_group_of_nobody_is_one_step(self) -> None:
+    def test_each_step_adds_a_batch_and_an_empty_group_is_one_step(self) -> None:
         self.assertEqual(
             [
                 ('a b', 'a b', 'a b'),
                 ('a b c d', 'a b c d', 'c d'),
                 ('a b c d e', 'a b c d e', 'e'),
             ],
-            story(groups.creation_steps(['a', 'b', 'c', 'd', 'e'], 2)),
+            summaries(groups.creation_steps(['a', 'b', 'c', 'd', 'e'], 2)),
         )
-        self.assertEqual([('', '', '')], story(groups.creation_steps([], 3)))
+        self.assertEqual([('', '', '')], summaries(groups.creation_steps([], 3)))
 
 
 class AdjustedTest(base.TestCase):
     """Scaling policies."""
 
     def test_the_three_types_of_adjustment(self) -> None:
-        for kind, adjustment, step, wanted in [
+        for kind, adjustment, step, desired in [
             ('change_in_capacity', 2, None, 12),
             ('change_in_capacity', -3, None, 7),
             ('exact_capacity', 4, None, 4),
@@ -326,7 +326,7 @@ class AdjustedTest(base.TestCase):
             ('percent_change_in_capacity', 0, 3, 10),
         ]:
             found = groups.adjusted(10, kind, adjustment, step)
-            self.assertEqual(wanted, found, (kind, adjustment, step))
+            self.assertEqual(desired, found, (kind, adjustment, step))
 
     def test_an_unknown_type_is_refused_and_the_known_ones_are_named(self) -> None:
         error = self.assertRaises(
@@ -354,10 +354,10 @@ class AdjustedTest(base.TestCase):
         self.assertEqual([2, 3, 5], [groups.clamp(size, 2, 5) for size in (-1, 3, 9)])
 
 
-class RestingTest(base.TestCase):
+class CooldownTest(base.TestCase):
     """The cooldown."""
 
-    def test_it_rests_until_the_cooldown_is_over_if_there_is_one(self) -> None:
+    def test_a_group_is_not_scaled_during_its_cooldown(self) -> None:
         end = BEGIN + datetime.timedelta(seconds=60)
         before = end - datetime.timedelta(seconds=1)
         for begun, cooldown, now, until in (

@@ -22,7 +22,7 @@ from watcherlite.states.action_plan import MACHINE
 
 
 class TestFromReturned(base.TestCase):
-    def test_every_outcome_stands_for_itself(self):
+    def test_every_outcome_is_returned_unchanged(self):
         every = [
             Done({'a': 1}),
             Failed('no'),
@@ -58,14 +58,14 @@ class TestFromReturned(base.TestCase):
             Failed('poll returned None, not True'), from_returned(None, 'poll')
         )
 
-    def test_rubbish_is_a_failure_that_names_only_its_type(self):
-        class Agreeable:
+    def test_an_invalid_outcome_is_a_failure_that_names_only_its_type(self):
+        class EqualToEverything:
             def __eq__(self, other):
                 return True
 
             __hash__ = None
 
-        for rubbish, named in (
+        for invalid, named in (
             (1, 'int'),
             (0, 'int'),
             ('OK', 'str'),
@@ -83,16 +83,16 @@ class TestFromReturned(base.TestCase):
             (Done, 'type'),
             (ValueError('s3cret'), 'ValueError'),
             (object(), 'object'),
-            (Agreeable(), 'Agreeable'),
+            (EqualToEverything(), 'EqualToEverything'),
         ):
             self.assertEqual(
                 Failed(f'execute returned a {named}, which is not an outcome'),
-                from_returned(rubbish),
+                from_returned(invalid),
             )
 
 
 class TestPublicText(base.TestCase):
-    def test_our_own_errors_speak_to_users_and_foreign_ones_show_their_class(self):
+    def test_own_errors_show_their_message_and_foreign_ones_their_class(self):
         class DiskGone(exceptions.WatcherliteError):
             """The disk is gone."""
 
@@ -119,7 +119,7 @@ def _caught(function, *args):
 
 
 class TestFaultOf(base.TestCase):
-    def test_it_names_where_the_error_was_raised_if_it_was(self):
+    def test_a_fault_has_the_place_where_its_error_was_raised(self):
         refusal = 'State transition not allowed: (DELETED -> ONGOING)'
         for error, expected in (
             (

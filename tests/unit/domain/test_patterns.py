@@ -19,7 +19,7 @@ class PatternTest(base.TestCase):
             self.assertRaises(patterns.InvalidPattern, patterns.compiled, written)
         )
 
-    def test_it_fits_the_whole_text_or_its_begin(self):
+    def test_a_pattern_matches_the_complete_text_or_its_beginning(self):
         pattern = patterns.compiled('[a-z]+(-[0-9]{2,3})?')
 
         matches = [

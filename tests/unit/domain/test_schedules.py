@@ -77,7 +77,7 @@ class CronTest(base.TestCase):
         past = schedules.parse('0 0 1 1 * 0 1999')
         self.assertEqual((None, None), (past.first(NOW), past.following(NOW, NOW)))
 
-    def test_lines_that_are_none_are_refused_with_a_reason(self) -> None:
+    def test_invalid_lines_are_refused_with_a_reason(self) -> None:
         for line, reason in (
             ('', 'it has 0'),
             ('soon', 'it has 1'),

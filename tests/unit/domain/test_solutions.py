@@ -80,7 +80,7 @@ class SolutionTest(base.TestCase):
 class IndicatorTest(base.TestCase):
     """Indicators as they are stored and displayed."""
 
-    def test_a_figure_shows_all_of_it_and_a_specification_its_schema(self) -> None:
+    def test_an_indicator_shows_all_fields_and_a_specification_its_schema(self) -> None:
         shown = IndicatorSpecification('n', 'how many', '%').to_mapping()
         self.assertEqual({'type': 'number'}, json.loads(shown.pop('schema')))
         self.assertEqual({'name': 'n', 'description': 'how many', 'unit': '%'}, shown)

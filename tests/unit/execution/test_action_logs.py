@@ -78,7 +78,7 @@ class TestAttemptLog(LogsCase):
         self.assertEqual([('stdout', 'four\n'), ('log', reason)], found)
         self.assertEqual([], self.written(log, ('stdout', 'x')))
 
-    def test_a_limit_of_nothing_stores_nothing(self):
+    def test_a_limit_of_zero_stores_nothing(self):
         self.settings.max_action_log = 0
         self.assertEqual([], self.written(self.attempt(), ('stdout', 'a\n')))
 

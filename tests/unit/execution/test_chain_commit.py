@@ -91,7 +91,7 @@ class ChainCase(CommitterCase):
     def stored_plan(self):
         return self.store.get_plan(self.plan.uuid)
 
-    def story(self):
+    def history(self):
         """Return all changes of state, and the state and counters of the plan."""
         names = {action.id: action.name for action in self.actions}
         plan = self.stored_plan()
@@ -128,7 +128,7 @@ class TestChains(ChainCase):
 
         # The start; the first end, which verifies the plan; the last end.
         self.assertEqual(([1, 1, 1], [True] * 3), (self.fragile.sizes, self.steps()))
-        self.assertEqual(WHOLE, self.story())
+        self.assertEqual(WHOLE, self.history())
 
     def test_a_store_without_links_has_the_same_result(self):
         self.fragile.has_chain_commit = False
@@ -136,23 +136,23 @@ class TestChains(ChainCase):
             self.step()
 
         self.assertEqual(([1] * 6, []), (self.fragile.sizes, self.steps()))
-        self.assertEqual(WHOLE, self.story())
+        self.assertEqual(WHOLE, self.history())
 
     def steps(self):
         return self.fragile.steps
 
     def test_a_changed_plan_falls_back_to_a_transaction(self):
         self.step()
-        self.change_plan(status_message='edited by somebody')
+        self.change_plan(status_message='edited by a user')
         self.assertTrue(self.step())
 
         self.assertEqual([False], self.steps())
-        self.assertEqual('edited by somebody', self.stored_plan().status_message)
+        self.assertEqual('edited by a user', self.stored_plan().status_message)
         self.step()
         self.step()
         self.step()
         self.assertEqual([False, True], self.steps())
-        self.assertEqual(WHOLE, self.story())
+        self.assertEqual(WHOLE, self.history())
 
     def test_a_cancelled_plan_starts_no_dependent(self):
         self.step()
@@ -160,7 +160,7 @@ class TestChains(ChainCase):
 
         self.assertFalse(self.step())
         self.assertEqual(
-            (WHOLE[0][:4], (plan_states.CANCELLING, 3, 0, 0)), self.story()
+            (WHOLE[0][:4], (plan_states.CANCELLING, 3, 0, 0)), self.history()
         )
 
     def test_a_failure_is_counted_and_the_chain_continues(self):
@@ -170,7 +170,7 @@ class TestChains(ChainCase):
         self.assertEqual([True], self.steps())
         self.assertEqual(
             (('ONGOING', 3, 1, 1), 'no'),
-            (self.story()[1], self.stored_plan().fault['message']),
+            (self.history()[1], self.stored_plan().fault['message']),
         )
 
     def test_a_link_is_recognized_by_its_events_or_written_again(self):
@@ -187,7 +187,7 @@ class TestChains(ChainCase):
             self.assertEqual([('b', True)], self.settled)
             for _ in 'cde':
                 self.step()
-            self.assertEqual(WHOLE, self.story())
+            self.assertEqual(WHOLE, self.history())
 
     def change_plan(self, **values):
         """Change the plan as another worker would."""

@@ -12,8 +12,8 @@ from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 
-def claim_sizes(wanted: list[ClaimRequest]) -> list[tuple[Any, int]]:
-    return [(w.lane or w.plan_id, w.limit) for w in wanted]
+def claim_sizes(desired: list[ClaimRequest]) -> list[tuple[Any, int]]:
+    return [(w.lane or w.plan_id, w.limit) for w in desired]
 
 
 def queues(*lanes: str) -> ClaimQueues:
@@ -37,9 +37,9 @@ class ClaimQueuesTest(base.TestCase):
                 source.more = source.hinted = False
 
     def claim(
-        self, wanted: ClaimRequest, more: bool, limited: bool = False
+        self, desired: ClaimRequest, more: bool, limited: bool = False
     ) -> ClaimQueue | None:
-        return self.queues.apply_claim(ClaimResult(wanted, [], more, limited))
+        return self.queues.apply_claim(ClaimResult(desired, [], more, limited))
 
     def plan(self, key: int) -> ClaimQueue:
         source = self.queues.find(key, None)
@@ -80,45 +80,45 @@ class ClaimQueuesTest(base.TestCase):
         self.assertFalse(self.queues.has_more())
         self.assertEqual([], self.queues.share(10))
         self.queues.hint_plan(1, 'plan-1')
-        (wanted,) = self.queues.share(10)
-        self.claim(wanted, more=True)
+        (desired,) = self.queues.share(10)
+        self.claim(desired, more=True)
         self.assertTrue(self.queues.has_more())
-        self.claim(wanted, more=False)
+        self.claim(desired, more=False)
         self.assertFalse(self.queues.has_more())
 
     def test_the_limit_of_a_queue_grows_while_it_has_more(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
         taken = []
         for more in (True, True, True, False):
-            (wanted,) = self.queues.share(600)
-            taken.append(wanted.limit)
-            self.claim(wanted, more)
+            (desired,) = self.queues.share(600)
+            taken.append(desired.limit)
+            self.claim(desired, more)
         self.queues.hint_plan(1, 'plan-1')
-        (wanted,) = self.queues.share(600)
+        (desired,) = self.queues.share(600)
         self.assertEqual([32, 128, 512, 600], taken)
-        self.assertEqual(32, wanted.limit)
+        self.assertEqual(32, desired.limit)
 
     def test_a_hint_during_a_claim_outlives_the_claim(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
-        (wanted,) = self.queues.share(10)
+        (desired,) = self.queues.share(10)
         self.queues.hint_plan(1, 'plan-1')
-        self.claim(wanted, more=False)
+        self.claim(desired, more=False)
         self.assertTrue(self.queues.has_more())
-        (wanted,) = self.queues.share(10)
-        self.claim(wanted, more=False)
+        (desired,) = self.queues.share(10)
+        self.claim(desired, more=False)
         self.assertFalse(self.queues.has_more())
 
     def test_a_release_in_the_transaction_of_a_claim_does_not_outlive_it(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
-        (wanted,) = self.queues.share(10)
+        (desired,) = self.queues.share(10)
         self.plan(1).more = True
-        self.claim(wanted, more=False)
+        self.claim(desired, more=False)
         self.assertFalse(self.queues.has_more())
 
     def test_a_limited_plan_waits_until_one_of_its_actions_ends(self) -> None:
         self.queues.hint_plan(1, 'plan-1')
-        (wanted,) = self.queues.share(10)
-        self.claim(wanted, more=True, limited=True)
+        (desired,) = self.queues.share(10)
+        self.claim(desired, more=True, limited=True)
         self.assertFalse(self.queues.has_more())
         self.queues.update_plan(make_plan(id=1, max_parallel=3, active=3))
         self.assertFalse(self.queues.has_more())

@@ -48,8 +48,8 @@ class Dispatcher:
         self._claim_requests = list(claim_requests)
 
     def claim_requests(self):
-        wanted, self._claim_requests = self._claim_requests, []
-        return wanted
+        desired, self._claim_requests = self._claim_requests, []
+        return desired
 
     def retry_plans(self, plan_ids):
         """Do nothing."""

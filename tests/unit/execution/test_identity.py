@@ -18,7 +18,7 @@ class TestIdentity(base.TestCase):
             lease.process_identity(), lease.process_identity(os.getppid())
         )
 
-    def test_a_process_that_has_ended_is_gone(self):
+    def test_an_ended_process_does_not_exist(self):
         child = subprocess.Popen(
             [sys.executable, '-c', 'input()'], stdin=subprocess.PIPE
         )
@@ -31,7 +31,7 @@ class TestIdentity(base.TestCase):
 
         self.assertEqual((False, True), (alive, lease.is_gone(named)))
 
-    def test_a_zombie_is_gone(self):
+    def test_a_zombie_does_not_exist(self):
         child = subprocess.Popen([sys.executable, '-c', ''])
         self.addCleanup(child.wait)
         named = lease.process_identity(child.pid)
@@ -40,7 +40,7 @@ class TestIdentity(base.TestCase):
 
         self.assertTrue(lease.is_gone(named))
 
-    def test_a_process_hidden_by_proc_is_not_gone(self):
+    def test_a_process_hidden_by_proc_exists(self):
         # As with hidepid: the process exists without its file.
         named = lease.process_identity()
 
@@ -55,7 +55,7 @@ class TestIdentity(base.TestCase):
 
         self.assertFalse(lease.is_gone(named))
 
-    def test_only_a_process_that_is_visible_from_here_can_be_gone(self):
+    def test_only_a_process_of_this_host_can_be_missing(self):
         boot, namespace, _, pid, start = lease.process_identity().split('/')
         here = f'{boot}/{namespace}/pid'
         # Another process has its pid now.

@@ -48,12 +48,12 @@ class InFlightTest(base.TestCase):
         self.assertEqual(0, self.in_flight.busy)
 
     def test_an_attempt_that_is_not_in_flight_changes_no_counter(self) -> None:
-        stranger = self.add_attempt(7)
-        self.in_flight.set_idle(stranger)
-        self.in_flight.set_paused(stranger, True)
-        self.in_flight.remove(stranger)
-        self.assertFalse(self.in_flight.set_busy(stranger))
-        self.assertEqual((0, False), (self.in_flight.busy, stranger.paused))
+        foreign = self.add_attempt(7)
+        self.in_flight.set_idle(foreign)
+        self.in_flight.set_paused(foreign, True)
+        self.in_flight.remove(foreign)
+        self.assertFalse(self.in_flight.set_busy(foreign))
+        self.assertEqual((0, False), (self.in_flight.busy, foreign.paused))
 
     def test_a_new_attempt_replaces_the_former(self) -> None:
         old = self.take()

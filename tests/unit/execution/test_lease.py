@@ -52,8 +52,8 @@ class LeaseCase(base.TestCase):
         self.calls.append(self.clock.monotonic())
 
 
-class TestLeft(LeaseCase):
-    def test_a_worker_stops_before_the_store_gives_it_up(self):
+class TestSecondsLeft(LeaseCase):
+    def test_a_worker_stops_before_its_lease_ends_in_the_store(self):
         self.assertEqual(32, self.lease.seconds_left())
 
     def test_a_renewal_restarts_the_lease_unless_its_end_is_known(self):

@@ -109,7 +109,7 @@ class LockingTest(LockingCase):
         self.assertEqual([], self.release(*derived))
         self.assertEqual(([], ['a0']), self.acquire(*self.claimed('x')))
 
-    def test_a_release_without_waiters_wakes_nobody(self) -> None:
+    def test_a_release_without_waiters_wakes_no_action(self) -> None:
         actions = self.claimed('x', None)
         self.acquire(*actions)
         self.assertEqual([], self.release(*actions))

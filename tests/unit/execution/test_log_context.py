@@ -40,7 +40,7 @@ class LogContextTest(base.TestCase):
                 *(found.resource_uuid, found.auth_token, found.roles),
             ),
         )
-        self.assertFalse(hasattr(found, 'what nobody has'))
+        self.assertFalse(hasattr(found, 'what unknown has'))
 
     def test_a_log_context_without_a_request_has_an_empty_request_id(self) -> None:
         log_context = LogContext(make_action(uuid='a'))

@@ -40,7 +40,7 @@ class TestPolicyChain(base.TestCase):
         self.kept.append((list(self.asked), dict(attempt.data)))
         return ()
 
-    def noting(self, name, number, **values):
+    def make_recording(self, name, number, **values):
         return make_policy_plugin(
             name, number, lambda data: self.asked.append(name), **values
         )
@@ -56,16 +56,20 @@ class TestPolicyChain(base.TestCase):
         chain_of(*policies).run_pre_op(self.attempt)
 
     def test_policies_run_in_the_order_of_their_priority_and_attachment(self):
-        self.ask(self.noting('c', 300), self.noting('b', 100), self.noting('a', 100))
+        self.ask(
+            self.make_recording('c', 300),
+            self.make_recording('b', 100),
+            self.make_recording('a', 100),
+        )
 
         self.assertEqual(['b', 'a', 'c'], self.asked)
 
     def test_only_policies_of_the_type_and_the_hook_run(self):
         policies = [
-            self.noting('both', 1),
-            self.noting('before', 2, after=()),
-            self.noting('after', 3, before=()),
-            self.noting('other', 4, before=('sleep',), after=('sleep',)),
+            self.make_recording('both', 1),
+            self.make_recording('before', 2, after=()),
+            self.make_recording('after', 3, before=()),
+            self.make_recording('other', 4, before=('sleep',), after=('sleep',)),
         ]
         chain = chain_of(*policies)
 
@@ -78,7 +82,7 @@ class TestPolicyChain(base.TestCase):
     def test_a_decision_is_durable_before_the_next_policy_runs(self):
         self.ask(
             self.setting('a', 1, count=2),
-            self.noting('b', 2),
+            self.make_recording('b', 2),
             self.setting('c', 3, zone='x'),
         )
 
@@ -93,7 +97,7 @@ class TestPolicyChain(base.TestCase):
         )
 
     def test_unchanged_data_is_not_written(self):
-        unchanging = self.noting('a', 1), self.setting('b', 2, count=1)
+        unchanging = self.make_recording('a', 1), self.setting('b', 2, count=1)
         for chain in (PolicyChain(), chain_of(*unchanging)):
             chain.run_pre_op(self.attempt)
             chain.run_post_op(self.attempt, OK)
@@ -150,7 +154,7 @@ class TestPolicyChain(base.TestCase):
                 error,
                 self.ask,
                 make_policy_plugin('a', 1, raises(raised)),
-                self.noting('b', 2),
+                self.make_recording('b', 2),
             )
             self.assertEqual(text, str(caught))
             self.assertEqual([], self.asked)
@@ -158,7 +162,7 @@ class TestPolicyChain(base.TestCase):
     def test_post_op_receives_the_result_of_the_action(self):
         results = []
 
-        class Tells(Policy):
+        class RecordingPolicy(Policy):
             before = after = frozenset({'nop'})
 
             def pre_op(self, context, data):
@@ -166,7 +170,7 @@ class TestPolicyChain(base.TestCase):
 
             post_op = pre_op
 
-        chain = chain_of(Tells())
+        chain = chain_of(RecordingPolicy())
 
         chain.run_pre_op(self.attempt)
         chain.run_post_op(self.attempt, OK)

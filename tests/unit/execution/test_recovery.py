@@ -195,7 +195,7 @@ class TestJudge(RecoveryCase):
         for values in ({}, {'status': 'SUSPENDED'}, {'control': 'CANCEL'}):
             self.assert_adopted(self.lost(token={'job': 1}, **values))
 
-    def assert_given_up(self, lost, action):
+    def assert_abandoned(self, lost, action):
         """Assert that an action fails with this number of lost workers, not before."""
         before = action.evolve(recoveries=lost - 2)
         after = self.recovery.decide(before, 'lost').action
@@ -215,7 +215,7 @@ class TestJudge(RecoveryCase):
             (4, {'status': 'READY'}),
             (4, {'token': 1}),
         ):
-            self.assert_given_up(lost, self.lost(**values))
+            self.assert_abandoned(lost, self.lost(**values))
 
     def test_an_action_with_one_attempt_does_not_run_again(self):
         self.settings.max_attempts = 1
@@ -382,7 +382,7 @@ class TestSweep(RecoveryCase):
                 (self.adopted, self.ready, item.after.not_before),
             )
 
-    def test_the_rules_of_a_plan_are_asked_once(self):
+    def test_the_rules_of_a_plan_are_evaluated_once(self):
         plan, actions = factories.store_plan(
             self.store,
             self.lost(name='a', action_type='idempotent'),

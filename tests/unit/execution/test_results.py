@@ -251,7 +251,7 @@ class StartTest(base.TestCase):
         self.assertEqual(at(-9), results.start(before, NOW).start_time)
 
 
-class GoOnTest(base.TestCase):
+class UnfinishedOutcomesTest(base.TestCase):
     """Outcomes that do not end an action."""
 
     def test_a_retry_is_due_after_its_delay(self) -> None:

@@ -373,7 +373,7 @@ class PerformTest(RunnerCase):
             self.assertEqual(states.CANCELLED, status)
         self.assertEqual([], self.calls.made)
 
-    def test_a_cancel_prevents_what_follows_unless_the_action_was_faster(self) -> None:
+    def test_a_cancel_prevents_later_steps_unless_the_action_was_faster(self) -> None:
         cancelled = (states.CANCELLED, 'Action was cancelled while it ran.')
         for outcome, interval, expected in (
             (Retry('x'), 0, cancelled),

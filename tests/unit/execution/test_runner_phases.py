@@ -443,7 +443,7 @@ class DefaultCompletionTest(base.TestCase):
 class DroppedStepsTest(RunnerCase):
     """Steps that are closed while they await a coroutine or the wide pool."""
 
-    def test_they_do_nothing_else_and_log_nothing(self) -> None:
+    def test_closed_steps_do_nothing_else_and_log_nothing(self) -> None:
         log = self.useFixture(fixtures.FakeLogger('watcherlite'))
 
         async def waits(context: Any, *arguments: Any) -> bool:

@@ -132,7 +132,7 @@ class WaitTimeoutsTest(base.TestCase):
 class ChangeStatusTest(base.TestCase):
     """The deadline of a SUSPENDED action."""
 
-    def test_the_time_left_is_kept_unless_it_is_over_or_unlimited(self) -> None:
+    def test_the_time_left_is_kept_unless_it_is_exhausted_or_unlimited(self) -> None:
         left = EPOCH + datetime.timedelta(seconds=7)
         over = EPOCH + datetime.timedelta(seconds=0.001)
         for deadline, suspended, resumed in (
@@ -158,7 +158,7 @@ class SecondsLeftTest(base.TestCase):
         action = make_action(timeout=60, deadline=at(seconds), **values)
         return seconds_left(action, at(0), ExecutionSettings(signal_grace=5.0))
 
-    def test_a_further_try_has_the_time_left_by_the_former(self) -> None:
+    def test_a_retry_has_the_time_left_by_the_previous_attempt(self) -> None:
         self.assertEqual([10.0, 60.0], [self.left(10), self.left(90)])
 
     def test_a_completion_has_the_time_left_or_the_grace_period(self) -> None:

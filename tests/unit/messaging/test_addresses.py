@@ -14,7 +14,7 @@ def address(host, port=5672, vhost='/', tls=False, user='u', password='p'):
 class TestParse(base.TestCase):
     def test_valid_urls_are_parsed(self):
         one, two = address('h1', vhost='v'), address('h2', 5673, vhost='v')
-        story = {
+        expected = {
             'amqp://u:p@h1/v': (one,),
             'AMQP://u:p@h1/v': (one,),
             ' rabbit://u:p@h1:5672/v ': (one,),
@@ -37,7 +37,7 @@ class TestParse(base.TestCase):
             'amqp://u:p#?@h1': (address('h1', password='p#?'),),
         }
 
-        self.assertEqual(story, {url: addresses.parse(url) for url in story})
+        self.assertEqual(expected, {url: addresses.parse(url) for url in expected})
 
     def test_an_unusable_url_is_refused_with_an_example(self):
         for url in (

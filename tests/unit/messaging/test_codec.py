@@ -36,7 +36,7 @@ class TestEncode(base.TestCase):
             json.loads(body),
         )
 
-    def test_a_message_comes_back_with_lists_for_tuples(self):
+    def test_a_decoded_message_has_lists_for_tuples(self):
         message = {'type': 'work_available', 'plans': ('p1', 'p2'), 'worker': 'w'}
 
         self.assertEqual(
@@ -70,13 +70,13 @@ class TestEncode(base.TestCase):
 
 
 class TestDecode(base.TestCase):
-    def test_a_newer_field_does_not_disturb(self):
+    def test_an_unknown_field_is_ignored(self):
         self.assertEqual(
             {'type': 'x', 'since_1_1': 'y'}, codec.decode(document(since_1_1='y'))
         )
 
     def test_each_defect_is_named(self):
-        story = [
+        cases = [
             (b'', 'not JSON'),
             (b'\xff\xfe', 'not JSON'),
             (document().decode().encode('utf-16'), 'not JSON'),
@@ -99,7 +99,7 @@ class TestDecode(base.TestCase):
             (document(plan='x' * codec.SIZE_LIMIT), 'bytes; at most'),
         ]
 
-        for body, expected in story:
+        for body, expected in cases:
             error = self.assertRaises(codec.MalformedMessage, codec.decode, body)
             self.assertIn(expected, str(error))
 

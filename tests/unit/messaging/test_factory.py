@@ -13,7 +13,7 @@ def open_bus(url):
 
 
 class TestOpenBus(base.TestCase):
-    def test_the_scheme_decides(self):
+    def test_the_scheme_selects_the_bus(self):
         for url, expected in {
             'memory://': in_process.InProcessBus,
             'amqp://127.0.0.1': amqp_bus.AmqpBus,

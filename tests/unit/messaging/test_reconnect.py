@@ -77,14 +77,14 @@ class TestReconnectLoop(base.TestCase):
             [(record.levelname, record.args[1]) for record in found.records],
         )
 
-    def test_a_session_that_returns_is_the_end(self):
+    def test_a_session_that_returns_ends_the_loop(self):
         stop = StopAfter(1)
 
         reconnect.ReconnectLoop('Receiving', stop, 4.0).run(lambda: None)
 
         self.assertEqual([], stop.waits)
 
-    def test_a_configuration_error_is_not_tried_again(self):
+    def test_a_configuration_error_is_not_retried(self):
         self.assertRaises(
             exceptions.ConfigurationError,
             self.run_until,
@@ -94,7 +94,7 @@ class TestReconnectLoop(base.TestCase):
 
         self.assertEqual(1, self.sessions)
 
-    def test_a_defect_is_logged_in_full_and_the_thread_lives_on(self):
+    def test_an_unexpected_error_is_logged_in_full_and_the_thread_continues(self):
         self.run_until(2, KeyError('a defect'))
 
         self.assertEqual(3, self.sessions)

@@ -4,7 +4,7 @@ from tests import base
 from watcherlite.messaging import settings, topology
 
 
-def queues(wanted):
+def queues(desired):
     return {
         queue.name: (
             queue.bindings,
@@ -12,7 +12,7 @@ def queues(wanted):
             queue.auto_delete,
             dict(queue.arguments),
         )
-        for queue in wanted.queues
+        for queue in desired.queues
     }
 
 
@@ -27,7 +27,7 @@ class TestWork(base.TestCase):
             'x-max-length': 10000,
         }
 
-        wanted = topology.work('other')
+        desired = topology.work('other')
 
         self.assertEqual(
             {
@@ -35,7 +35,7 @@ class TestWork(base.TestCase):
                 'other.control': ('fanout', True),
                 'other.dead_letters': ('fanout', True),
             },
-            {item.name: (item.type, item.durable) for item in wanted.exchanges},
+            {item.name: (item.type, item.durable) for item in desired.exchanges},
         )
         self.assertEqual(
             {
@@ -53,7 +53,7 @@ class TestWork(base.TestCase):
                     for lane in ('applier', 'engine')
                 },
             },
-            queues(wanted),
+            queues(desired),
         )
 
     def test_the_queue_of_a_worker_is_deleted_with_it(self):
@@ -72,11 +72,11 @@ class TestWork(base.TestCase):
 
 
 class TestNotifications(base.TestCase):
-    def test_the_default_is_what_oslo_messaging_declares_by_default(self):
-        wanted = topology.notifications(settings.NotificationDestination())
+    def test_the_defaults_are_those_of_oslo_messaging(self):
+        desired = topology.notifications(settings.NotificationDestination())
 
         self.assertEqual(
-            (topology.Exchange('watcher', 'topic', durable=False),), wanted.exchanges
+            (topology.Exchange('watcher', 'topic', durable=False),), desired.exchanges
         )
         self.assertEqual(
             {
@@ -88,17 +88,17 @@ class TestNotifications(base.TestCase):
                 )
                 for priority in ('info', 'warn', 'error', 'debug', 'critical')
             },
-            queues(wanted),
+            queues(desired),
         )
 
     def test_the_options_are_those_of_oslo_messaging(self):
         def of(**options):
-            wanted = topology.notifications(
+            desired = topology.notifications(
                 settings.NotificationDestination(
                     exchange='e', topics=('t',), priorities=('info',), **options
                 )
             )
-            return wanted.exchanges[0], queues(wanted)['t.info'][1:]
+            return desired.exchanges[0], queues(desired)['t.info'][1:]
 
         self.assertEqual(
             [
@@ -113,10 +113,10 @@ class TestNotifications(base.TestCase):
         )
 
     def test_each_topic_has_all_queues(self):
-        wanted = settings.NotificationDestination(
+        desired = settings.NotificationDestination(
             topics=('a', 'b'), priorities=('info',)
         )
 
         self.assertEqual(
-            {'a.info', 'b.info'}, set(queues(topology.notifications(wanted)))
+            {'a.info', 'b.info'}, set(queues(topology.notifications(desired)))
         )

@@ -300,7 +300,7 @@ def faults(messages):
     ]
 
 
-def story(messages):
+def message_lines(messages):
     """Return one line for each message: its event type, its object and its states."""
     lines = []
     for message in messages:

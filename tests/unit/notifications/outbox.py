@@ -39,7 +39,7 @@ class Clock:
         return happens is not None
 
 
-class Story(list):
+class CallLog(list):
     """The calls of the store and the broker, in order."""
 
     def __init__(self):
@@ -62,8 +62,8 @@ class Story(list):
 class Store:
     """The outbox: events until they are marked, and the role."""
 
-    def __init__(self, story):
-        self.story = story
+    def __init__(self, calls):
+        self.calls = calls
         self.pending = []
         self.published = []
         self.marked = {}
@@ -76,23 +76,23 @@ class Store:
         self.pending.extend(stored)
 
     def acquire_role(self, role, worker, lease):
-        self.story.add('take', f'{role} for {lease:g} s')
+        self.calls.add('take', f'{role} for {lease:g} s')
         if self.relay in (None, worker):
             self.relay = worker
         return self.relay == worker
 
     def release_role(self, role, worker):
-        self.story.add('drop', role)
+        self.calls.add('drop', role)
         if self.relay == worker:
             self.relay = None
 
     def pending_events(self, limit):
         found = self.pending[:limit]
-        self.story.add('read', str([stored.sequence for stored in found]))
+        self.calls.add('read', str([stored.sequence for stored in found]))
         return found
 
     def mark_published(self, sequences, now):
-        self.story.add('mark', str(sequences))
+        self.calls.add('mark', str(sequences))
         self.marked.update(dict.fromkeys(sequences, now))
         self.published += [s for s in self.pending if s.sequence in sequences]
         self.pending = [s for s in self.pending if s.sequence not in sequences]
@@ -103,7 +103,7 @@ class Store:
             for stored in self.published
             if stored.sequence > after and self.marked[stored.sequence] >= since
         ][:limit]
-        self.story.add('read again', str([stored.sequence for stored in found]))
+        self.calls.add('read again', str([stored.sequence for stored in found]))
         return found
 
     def relations_of_plans(self, plan_ids):
@@ -125,8 +125,8 @@ class Publisher:
     :ivar arrived: all messages in order, including those of failed batches
     """
 
-    def __init__(self, story):
-        self.story = story
+    def __init__(self, calls):
+        self.calls = calls
         self.arrived = []
         self.lost = set()
         self.empty = set()
@@ -134,21 +134,21 @@ class Publisher:
 
     def publish(self, messages, timeout):
         self.arrived.extend(messages)
-        self.story.add('publish', f'{len(messages)} within {timeout:g} s')
+        self.calls.add('publish', f'{len(messages)} within {timeout:g} s')
 
     def inspect_queues(self, timeout):
-        self.story.add('inspect')
+        self.calls.add('inspect')
         return frozenset(self.lost), frozenset(self.empty)
 
     def confirm_restored(self, timeout):
-        self.story.add('restored')
+        self.calls.add('restored')
         self.lost = set()
 
     def has_subscribers(self):
         return self.subscribed
 
     def keep_alive(self):
-        self.story.add('keep alive')
+        self.calls.add('keep alive')
 
     def close(self):
-        self.story.add('close')
+        self.calls.add('close')

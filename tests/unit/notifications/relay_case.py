@@ -43,9 +43,9 @@ class RelayTestCase(base.TestCase):
     def reset(self, **options):
         """Create a new clock, store, broker and relay."""
         self.clock = outbox.Clock()
-        self.story = outbox.Story()
-        self.store = outbox.Store(self.story)
-        self.publisher = outbox.Publisher(self.story)
+        self.calls = outbox.CallLog()
+        self.store = outbox.Store(self.calls)
+        self.publisher = outbox.Publisher(self.calls)
         self.relay = self.new_relay(**options)
 
     def new_relay(self, level='info', on_stored=None, jitter=1.0, **settings):
@@ -66,7 +66,7 @@ class RelayTestCase(base.TestCase):
         """Run until the script ends; return the calls."""
         self.clock.script.extend(script)
         self.relay.run()
-        return list(self.story)
+        return list(self.calls)
 
     def stored(self, *stored):
         """Return a function that stores events and wakes the relay, like a commit."""

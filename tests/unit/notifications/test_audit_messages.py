@@ -91,7 +91,7 @@ class TestStates(AuditMessagesTestCase):
         at = '2026-03-29T01:30:15Z'
         self.assertEqual(
             ['audit.update: FAILED -> DELETED', 'audit.delete: DELETED'],
-            expectations.story(sent[3:]),
+            expectations.message_lines(sent[3:]),
         )
         self.assertEqual(
             [(at, at)] * 2, expectations.fields(sent[3:], 'updated_at', 'deleted_at')
@@ -186,7 +186,9 @@ class TestRelatedObjects(AuditMessagesTestCase):
             audit_event(1, 'PENDING', 'ONGOING'), event_prefix='action_plan'
         )
 
-        self.assertEqual(['audit.update: PENDING -> ONGOING'], expectations.story(sent))
+        self.assertEqual(
+            ['audit.update: PENDING -> ONGOING'], expectations.message_lines(sent)
+        )
 
 
 class TestPinned(AuditMessagesTestCase):
@@ -214,13 +216,13 @@ class TestPinned(AuditMessagesTestCase):
 class TestBuildFailures(AuditMessagesTestCase):
     def test_a_build_failure_does_not_delay_other_messages(self):
         audit, change = NOTIFIED_AUDIT, ('PENDING', 'ONGOING')
-        nonsense = audit_step(2, 'scoring.start')
+        invalid = audit_step(2, 'scoring.start')
         self.source.change_to(audit.evolve(id=7, parameters={'hosts': {'a', 'b'}}))
 
         batch = self.builder().build(
             [
                 audit_event(1, *change, audit=audit.evolve(id=99)),
-                nonsense,
+                invalid,
                 audit_event(3, *change, audit=audit.evolve(id=7)),
                 audit_event(4, *change, subject_id=None),
                 audit_event(5, *change),
@@ -228,12 +230,13 @@ class TestBuildFailures(AuditMessagesTestCase):
         )
 
         self.assertEqual(
-            ['audit.update: PENDING -> ONGOING'], expectations.story(batch.messages)
+            ['audit.update: PENDING -> ONGOING'],
+            expectations.message_lines(batch.messages),
         )
         self.assertEqual(
             [
                 (1, 'None'),
-                (2, f'event {nonsense.event.uuid}: no audit has a step scoring.start'),
+                (2, f'event {invalid.event.uuid}: no audit has a step scoring.start'),
                 (3, 'set has no JSON representation'),
                 (4, 'None'),
             ],

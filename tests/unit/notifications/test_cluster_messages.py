@@ -30,7 +30,7 @@ class ClusterMessagesTestCase(messages_case.MessagesCase):
 
 
 class TestMessages(ClusterMessagesTestCase):
-    def test_the_story_of_a_cluster_of_one_node(self):
+    def test_the_creation_of_a_cluster_of_one_node_is_notified(self):
         sent = self.build(
             phase_event(1, 'create.start', 'INIT', 'CREATING'),
             phase_event(2, 'create.start', 'INIT', 'CREATING', row=NODE),
@@ -45,7 +45,7 @@ class TestMessages(ClusterMessagesTestCase):
                 'node.create.end: ACTIVE',
                 'cluster.create.end: ACTIVE',
             ],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         self.assertEqual(
             [('clustering:localhost', 'INFO')] * 4,
@@ -121,7 +121,7 @@ class TestMessages(ClusterMessagesTestCase):
 
 
 class TestReads(ClusterMessagesTestCase):
-    def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
+    def test_all_objects_of_a_batch_are_read_together_and_again_for_the_next(self):
         builder = self.builder()
         stored = [
             phase_event(1, 'resize.start', 'ACTIVE', 'RESIZING'),
@@ -206,7 +206,8 @@ class TestBuildFailures(ClusterMessagesTestCase):
         batch = self.builder().build([gone, unknown, fine])
 
         self.assertEqual(
-            ['cluster.check.start: CHECKING'], expectations.story(batch.messages)
+            ['cluster.check.start: CHECKING'],
+            expectations.message_lines(batch.messages),
         )
         self.assertEqual(
             [1, 2], sorted(found.stored.sequence for found in batch.build_failures)

@@ -1,17 +1,17 @@
 """The notifications of the phases of actions on clusters and nodes."""
 
 from tests import base
-from tests.unit.notifications import expectations as stories
+from tests.unit.notifications import expectations
 from watcherlite.domain import events
 from watcherlite.engine.clusters import action_types
 from watcherlite.notifications.rules import clusters as cluster_rules
 
-ROWS = {events.CLUSTER: stories.CLUSTER, events.NODE: stories.NODE}
+ROWS = {events.CLUSTER: expectations.CLUSTER, events.NODE: expectations.NODE}
 
 
-def match(name, old, new, row=stories.CLUSTER, **values):
-    return stories.match(
-        stories.phase_event(1, name, old, new, row=row, **values).event
+def match(name, old, new, row=expectations.CLUSTER, **values):
+    return expectations.match(
+        expectations.phase_event(1, name, old, new, row=row, **values).event
     )
 
 
@@ -21,7 +21,7 @@ class TestPhases(base.TestCase):
             ('create.start', 'INIT', 'CREATING'),
             ('create.end', 'CREATING', 'ACTIVE'),
             ('create.error', 'CREATING', 'ERROR'),
-            ('check.end', 'ACTIVE', 'ACTIVE', stories.NODE),
+            ('check.end', 'ACTIVE', 'ACTIVE', expectations.NODE),
             ('attach_policy.start', 'WARNING', 'WARNING'),
         ):
             self.assertEqual(f'{old} -> {new}: {name}', match(name, old, new, *row))
@@ -56,7 +56,7 @@ class TestTables(base.TestCase):
             ]
             self.assertEqual({kind.verb for kind in kinds}, set(verbs))
             for kind in kinds:
-                event = stories.phase_event(
+                event = expectations.phase_event(
                     1, f'{kind.verb}.end', 'ACTIVE', 'ACTIVE', row=ROWS[subject]
                 ).event
                 self.assertEqual(kind.name, event.detail['action']['type'])

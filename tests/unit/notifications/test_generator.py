@@ -65,7 +65,7 @@ class TestSamples(base.TestCase):
             cls = registry.payload_classes()[payload['watcher_object.name']]
             jsonschema.Draft4Validator(cls.to_json_schema()).validate(payload)
 
-    def test_a_payload_that_does_not_fit_would_be_noticed(self):
+    def test_an_invalid_payload_is_detected(self):
         payload = documents.samples()['action.update']['payload']
         cls = registry.payload_classes()['ActionUpdatePayload']
         validator = jsonschema.Draft4Validator(cls.to_json_schema())

@@ -100,7 +100,7 @@ class TestSamples(MessagesTestCase):
         )
 
 
-class TestStory(MessagesTestCase):
+class TestOrder(MessagesTestCase):
     def test_actions_are_notified_in_order_with_the_plan_of_the_event(self):
         skipped = 'One or more actions were skipped.'
         sent = self.build(
@@ -122,7 +122,7 @@ class TestStory(MessagesTestCase):
                 'action.update: ONGOING -> FAILED',
                 'action.execution.error: FAILED',
             ],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         nested = expectations.data(sent[4])['action_plan']['watcher_object.data']
         self.assertEqual(
@@ -180,7 +180,7 @@ class TestSettings(MessagesTestCase):
         sent = self.build(*self.failure, level='error')
         self.assertEqual(
             ['action.execution.error: FAILED', 'actionplan.execution.error: FAILED'],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         # A repetition is identical in every byte.
         self.assertEqual(self.build(*self.failure), self.build(*self.failure))
@@ -284,21 +284,21 @@ class TestBuildFailures(MessagesTestCase):
     def test_a_build_failure_does_not_delay_other_messages(self):
         change = ('READY', 'RUNNING')
         gone = action_event(1, *change, action=expectations.ACTION.evolve(plan_id=99))
-        nonsense = action_event(2, 'READY', 'NO STATUS')
+        invalid = action_event(2, 'READY', 'NO STATUS')
         incomplete = action_event(3, *change, plan_state=None)
         half = action_event(4, 'RUNNING', 'FAILED', detail={'fault': {'message': 7}})
         fine = action_event(5, *change)
 
-        batch = self.builder().build([gone, nonsense, incomplete, half, fine])
+        batch = self.builder().build([gone, invalid, incomplete, half, fine])
 
         self.assertEqual(
             ['action.update: PENDING -> ONGOING', 'action.execution.start: ONGOING'],
-            expectations.story(batch.messages),
+            expectations.message_lines(batch.messages),
         )
         self.assertEqual(
             [
                 (1, 'None'),
-                (2, f'event {nonsense.event.uuid}: no action can be NO STATUS'),
+                (2, f'event {invalid.event.uuid}: no action can be NO STATUS'),
                 (
                     3,
                     f'ActionUpdatePayload {action.ActionUpdatePayload.VERSION}: '

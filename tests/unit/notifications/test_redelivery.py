@@ -106,7 +106,7 @@ class TestRedelivery(RelayTestCase):
         self.store.mark_published([1], self.clock.now())
         self.clock.seconds += HOUR + 1
         self.store.mark_published([2], self.clock.now())
-        self.story.clear()
+        self.calls.clear()
         self.retain_messages()
         self.lose_queues(INFO, ERROR)()
 
@@ -123,8 +123,8 @@ class TestRedelivery(RelayTestCase):
         self.lose_queues(INFO)()
         self.store.add(*(started(n) for n in range(1, 5)))
         self.store.mark_published([1, 2, 3, 4], self.clock.now())
-        self.story.clear()
-        self.story.fail('publish', None, AWAY)
+        self.calls.clear()
+        self.calls.fail('publish', None, AWAY)
 
         done = self.run_script((None, None))
 
@@ -141,16 +141,16 @@ class TestRedelivery(RelayTestCase):
         )
 
     def test_another_relay_resets_the_known_queues(self):
-        def lose_the_role():
+        def lose_role():
             self.store.relay = 'worker-2'
 
-        def have_it_again():
+        def acquire_again():
             self.store.relay = None
             self.store.published = [started(7)]
             self.store.marked[7] = self.clock.now()
             self.lose_queues(INFO)()
 
-        done = self.run_script((45.0, lose_the_role), (45.0, have_it_again))
+        done = self.run_script((45.0, lose_role), (45.0, acquire_again))
 
         self.assertIn('read again [7]', done)
 

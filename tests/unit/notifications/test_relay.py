@@ -138,7 +138,7 @@ class TestBuildFailures(RelayTestCase):
 
     def test_a_build_failure_is_logged_once_per_batch(self):
         self.store.add(started(1, plan_id=99), started(2))
-        self.story.fail('publish', AWAY, AWAY)
+        self.calls.fail('publish', AWAY, AWAY)
 
         self.run_script((None, None), (None, None))
 
@@ -193,7 +193,7 @@ class TestStop(RelayTestCase):
         self.assertEqual([TAKE, *published(1, within=10), *END], self.run_script())
 
     def test_an_unexpected_error_does_not_keep_the_role(self):
-        self.story.fail('publish', ZeroDivisionError('a bug'))
+        self.calls.fail('publish', ZeroDivisionError('a bug'))
 
         done = self.run_script((1, self.stop_after(1)))
 

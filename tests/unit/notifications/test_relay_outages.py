@@ -16,7 +16,7 @@ from tests.unit.notifications.relay_case import (
 class TestOutages(RelayTestCase):
     def test_no_message_is_lost_and_every_repeat_has_the_same_id(self):
         self.store.add(started(1))
-        self.story.fail('publish', AWAY, AWAY)
+        self.calls.fail('publish', AWAY, AWAY)
 
         done = self.run_script((None, None), (None, None))
 
@@ -39,7 +39,7 @@ class TestOutages(RelayTestCase):
     def test_the_start_and_the_end_of_an_outage_are_logged(self):
         self.relay = self.new_relay(batch_size=2)
         self.store.add(started(1), started(2), started(3))
-        self.story.fail('publish', AWAY, AWAY, AWAY)
+        self.calls.fail('publish', AWAY, AWAY, AWAY)
 
         self.run_script((None, None), (None, None), (None, None))
 
@@ -57,7 +57,7 @@ class TestOutages(RelayTestCase):
 
     def test_second_outage_is_logged_and_starts_with_short_intervals(self):
         self.store.add(started(1))
-        self.story.fail('publish', AWAY, None, AWAY)
+        self.calls.fail('publish', AWAY, None, AWAY)
 
         self.run_script((None, None), (1, self.stored(started(2))), (None, None))
 
@@ -82,14 +82,14 @@ class TestOutages(RelayTestCase):
         ):
             self.reset(jitter=jitter)
             self.store.add(started(1))
-            self.story.fail('publish', *[AWAY] * failures)
+            self.calls.fail('publish', *[AWAY] * failures)
             self.run_script(*script)
             self.assertEqual(waited, self.clock.waited, name)
         self.assertEqual([1, 2, 3], list(self.store.marked))
 
     def test_a_stop_does_not_wait_for_the_next_try(self):
         self.store.add(started(1))
-        self.story.fail('publish', *[AWAY] * 2)
+        self.calls.fail('publish', *[AWAY] * 2)
 
         done = self.run_script((0.1, lambda: self.relay.stop(2.0)))
 
@@ -109,9 +109,9 @@ class TestOutages(RelayTestCase):
 
     def test_outages_of_database_and_broker_are_handled_alike(self):
         self.store.add(started(1))
-        self.story.fail('take', NO_DATABASE)
-        self.story.fail('read', LOST)
-        self.story.fail('mark', NO_DATABASE)
+        self.calls.fail('take', NO_DATABASE)
+        self.calls.fail('read', LOST)
+        self.calls.fail('mark', NO_DATABASE)
 
         done = self.run_script((None, None), (None, None), (None, None))
 
@@ -132,7 +132,7 @@ class TestOutages(RelayTestCase):
 
     def test_an_unexpected_error_is_logged_with_traceback_and_retried(self):
         self.store.add(started(1))
-        self.story.fail('publish', ZeroDivisionError('a bug'), ZeroDivisionError())
+        self.calls.fail('publish', ZeroDivisionError('a bug'), ZeroDivisionError())
 
         self.run_script((None, None), (None, None))
 
@@ -193,7 +193,7 @@ class TestRole(RelayTestCase):
                 *([*lost, TAKE, *published(1), *END], []),
             ),
         ):
-            self.reset(on_stored=lambda: self.story.append('tell'))
+            self.reset(on_stored=lambda: self.calls.append('tell'))
             self.store.relay = 'worker-2' if others else None
             self.store.add(*map(started, range(1, number + 1)))
             self.assertEqual(done, self.run_script(*script), name)
@@ -280,7 +280,7 @@ class TestRole(RelayTestCase):
 
     def test_a_relay_that_cannot_reach_the_broker_lets_others_try(self):
         self.store.add(started(1))
-        self.story.fail('publish', AWAY)
+        self.calls.fail('publish', AWAY)
 
         done = self.run_script((None, self.take_over))
 
@@ -296,8 +296,8 @@ class TestRole(RelayTestCase):
 
     def test_a_role_that_cannot_be_released_expires(self):
         self.store.add(started(1))
-        self.story.fail('publish', AWAY)
-        self.story.fail('drop', NO_DATABASE)
+        self.calls.fail('publish', AWAY)
+        self.calls.fail('drop', NO_DATABASE)
 
         self.run_script((None, None))
 

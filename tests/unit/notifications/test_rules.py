@@ -4,7 +4,7 @@ import dataclasses
 import functools
 
 from tests import base, factories
-from tests.unit.notifications import expectations as stories
+from tests.unit.notifications import expectations
 from watcherlite.domain import events
 from watcherlite.notifications.rules import infra_optim, subjects
 from watcherlite.states import action as action_states
@@ -17,7 +17,7 @@ _OF_INFRA_OPTIM = (events.ACTION, events.ACTION_PLAN, events.AUDIT)
 
 
 def match(subject, kind, old=None, new=None, **values):
-    return stories.match(
+    return expectations.match(
         factories.make_event(
             subject, kind=kind, old_status=old, new_status=new, **values
         )
@@ -162,7 +162,9 @@ class TestChangesOfPlans(base.TestCase):
 
 def match_audit(kind, old=None, new=None, **values):
     """Return the notifications of an audit event; see `match`."""
-    return stories.match(stories.audit_event(1, old, new, kind=kind, **values).event)
+    return expectations.match(
+        expectations.audit_event(1, old, new, kind=kind, **values).event
+    )
 
 
 class TestChangesOfAudits(base.TestCase):
@@ -201,7 +203,7 @@ class TestChangesOfAudits(base.TestCase):
                     tell(events.STATE_CHANGED, 'ONGOING', 'ONGOING'),
                 ],
             )
-        event = stories.audit_event(1, 'PENDING', 'ONGOING').event
+        event = expectations.audit_event(1, 'PENDING', 'ONGOING').event
         self.assertEqual((None, None), (event.plan_id, event.action_id))
         self.assertIsNotNone(subjects.match(event))
 

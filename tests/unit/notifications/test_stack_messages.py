@@ -31,7 +31,7 @@ class StackMessagesTestCase(messages_case.MessagesCase):
 
 
 class TestMessages(StackMessagesTestCase):
-    def test_the_story_of_a_stack_of_one_resource(self):
+    def test_the_creation_of_a_stack_of_one_resource_is_notified(self):
         sent = self.build(
             stack_event(1, None, 'CREATE_IN_PROGRESS', kind=events.CREATED),
             resource_event(2, 'INIT_COMPLETE', 'CREATE_IN_PROGRESS'),
@@ -47,7 +47,7 @@ class TestMessages(StackMessagesTestCase):
                 'stack.update: CREATE_IN_PROGRESS -> CREATE_COMPLETE',
                 'stack.create.end: CREATE_COMPLETE',
             ],
-            expectations.story(sent),
+            expectations.message_lines(sent),
         )
         self.assertEqual(
             {f'orchestration:{documents.HOST}'},
@@ -156,7 +156,7 @@ class TestRelatedObjects(StackMessagesTestCase):
             ],
         )
 
-    def test_all_of_a_batch_are_read_at_once_and_anew_for_the_next(self):
+    def test_all_objects_of_a_batch_are_read_together_and_again_for_the_next(self):
         other = STACK.evolve(id=9, uuid=factories.new_uuid(), name='db')
         self.source.change_to(other)
         builder = self.builder()
@@ -229,7 +229,7 @@ class TestBuildFailures(StackMessagesTestCase):
 
         self.assertEqual(
             ['stack.create.start: CREATE_IN_PROGRESS'],
-            expectations.story(batch.messages),
+            expectations.message_lines(batch.messages),
         )
         self.assertEqual(
             [(1, 'None'), (2, 'ResourceActionPayload 1.0: uuid must not be null')],

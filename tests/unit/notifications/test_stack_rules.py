@@ -1,18 +1,18 @@
 """The notifications of the changes of stacks and resources."""
 
 from tests import base
-from tests.unit.notifications import expectations as stories
+from tests.unit.notifications import expectations
 from watcherlite.domain import events
 from watcherlite.notifications.rules import subjects
 from watcherlite.states import stack as states
 
 
 def of_stack(old, new, kind=events.STATE_CHANGED):
-    return stories.match(stories.stack_event(1, old, new, kind=kind).event)
+    return expectations.match(expectations.stack_event(1, old, new, kind=kind).event)
 
 
 def of_resource(old, new, kind=events.STATE_CHANGED):
-    return stories.match(stories.resource_event(1, old, new, kind=kind).event)
+    return expectations.match(expectations.resource_event(1, old, new, kind=kind).event)
 
 
 class TestStacks(base.TestCase):

@@ -128,7 +128,7 @@ class TestFingerprints(base.TestCase):
             'Payloads have changed; follow the comment above FINGERPRINTS.',
         )
 
-    def test_nested_versions_never_go_back(self):
+    def test_nested_versions_never_decrease(self):
         checker = fixture.ObjectVersionChecker(
             {name: [cls] for name, cls in CLASSES.items()}
         )
@@ -173,7 +173,7 @@ class TestOlderVersions(base.TestCase):
     def test_version_1_0_is_otherwise_the_same(self):
         for event_type, sample in self.samples.items():
             self.assertEqual(
-                _without_what_is_new(sample['payload']),
+                _without_new_fields(sample['payload']),
                 self._in_1_0(sample['payload']),
                 event_type,
             )
@@ -266,7 +266,7 @@ def _versions(document):
     return found.union(*(_versions(value) for value in document.values()))
 
 
-def _without_what_is_new(document, new=frozenset()):
+def _without_new_fields(document, new=frozenset()):
     """Return a document as in its version 1.0.
 
     :param new: the fields that were added later
@@ -278,7 +278,7 @@ def _without_what_is_new(document, new=frozenset()):
     return {
         key: '1.0'
         if key == 'watcher_object.version'
-        else _without_what_is_new(value, inner)
+        else _without_new_fields(value, inner)
         for key, value in document.items()
         if key not in new
     }

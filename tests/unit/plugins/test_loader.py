@@ -29,7 +29,7 @@ class Plain(contract.ActionType):
     description = 'Has no options.'
 
 
-class Calm(contract.Policy):
+class PermissivePolicy(contract.Policy):
     """Allow everything."""
 
 
@@ -40,7 +40,7 @@ def no_files():
     return conf
 
 
-class TestByHand(base.TestCase):
+class TestInstantiation(base.TestCase):
     def test_each_call_makes_an_action_type_with_the_defaults_of_its_options(self):
         plugins = loader.Plugins.of(action_types={'greet': Greet})
 
@@ -51,7 +51,7 @@ class TestByHand(base.TestCase):
         self.assertIsNot(first, second)
         self.assertIs(first.options, second.options)
 
-    def test_options_come_from_the_configuration_in_hand(self):
+    def test_options_come_from_the_given_configuration(self):
         conf = no_files()
 
         plugins = loader.Plugins.of(
@@ -79,20 +79,20 @@ class TestByHand(base.TestCase):
 
     def test_policies_and_action_types_do_not_share_names(self):
         plugins = loader.Plugins.of(
-            action_types={'same': Plain}, policies={'same': Calm}
+            action_types={'same': Plain}, policies={'same': PermissivePolicy}
         )
 
         self.assertIs(Plain, plugins.plugin(contract.ACTION_TYPES, 'same'))
-        self.assertIs(Calm, plugins.plugin(contract.POLICIES, 'same'))
+        self.assertIs(PermissivePolicy, plugins.plugin(contract.POLICIES, 'same'))
 
     def test_a_class_of_another_kind_is_refused_with_the_reason(self):
-        plugins = loader.Plugins.of(action_types={'calm': Calm})
+        plugins = loader.Plugins.of(action_types={'calm': PermissivePolicy})
 
         error = self.assertRaises(exceptions.PluginError, plugins.action_type, 'calm')
 
         self.assertEqual(
-            f'The action type calm ({__name__}:Calm) cannot be used: it is no '
-            'subclass of watcherlite.plugins.base.ActionType',
+            f'The action type calm ({__name__}:PermissivePolicy) cannot be used: it is '
+            'no subclass of watcherlite.plugins.base.ActionType',
             str(error),
         )
 
@@ -123,26 +123,26 @@ class TestEntryPoints(base.TestCase):
     HERE = f'{__name__}:Greet'
     NOP = 'watcherlite.plugins.action_types.nop:Nop'
 
-    def test_a_missing_module_harms_only_its_own_entry_point_and_is_logged(self):
+    def test_a_missing_module_affects_only_its_entry_point_and_is_logged(self):
         conf = no_files()
 
         found = _errors(
-            *(_candidate('lost', 'no.such:Thing'), _candidate('a', self.HERE)),
+            *(_candidate('lost', 'no.such:Sample'), _candidate('a', self.HERE)),
             conf=conf,
         )
 
         missing = "ModuleNotFoundError: No module named 'no'"
         self.assertEqual(
-            {('lost', 'no.such:Thing'): missing, ('a', self.HERE): None}, found
+            {('lost', 'no.such:Sample'): missing, ('a', self.HERE): None}, found
         )
         self.assertEqual(
-            f'The action type lost (no.such:Thing) cannot be used: {missing}. Its '
+            f'The action type lost (no.such:Sample) cannot be used: {missing}. Its '
             'users will fail; other plugins are not affected.\n',
             self.log.output,
         )
 
     def test_each_namespace_has_its_own_contract(self):
-        target = f'{__name__}:TestByHand'
+        target = f'{__name__}:TestInstantiation'
         for namespace, name in (
             (contract.GOALS, 'Goal'),
             (contract.STRATEGIES, 'Strategy'),
@@ -192,7 +192,7 @@ class TestInstalled(base.TestCase):
         super().setUp()
         self.plugins = loader.load()
 
-    def test_the_built_ins_come_through_entry_points(self):
+    def test_built_in_plugins_are_loaded_by_entry_points(self):
         ours = [
             e
             for e in self.plugins.entries()
@@ -229,7 +229,7 @@ class TestInstalled(base.TestCase):
             for option in options:
                 self.assertTrue(option.help, f'[{group}] {option.name}')
 
-    def test_the_options_handed_out_are_copies(self):
+    def test_the_returned_options_are_copies(self):
         first, second = (dict(loader.load().list_opts()) for _ in range(2))
 
         group = 'watcherlite.action_types.command'

@@ -12,7 +12,7 @@ class WithOptions:
         return [cfg.IntOpt('size', default=3, min=0), cfg.ListOpt('names', default=[])]
 
 
-class WithRubbish:
+class InvalidOptions:
     @classmethod
     def get_config_opts(cls):
         return ['size']
@@ -36,7 +36,7 @@ class TestAlone(base.TestCase):
         self.assertEqual([], options.of(object))
 
     def test_an_invalid_option_is_reported(self):
-        error = self.assertRaises(TypeError, options.of, WithRubbish)
+        error = self.assertRaises(TypeError, options.of, InvalidOptions)
 
         self.assertEqual(
             'get_config_opts returned a str, which is not an oslo.config option',
@@ -48,7 +48,7 @@ class TestGroups(base.TestCase):
     def test_a_resource_type_has_a_group_without_colons(self):
         for namespace, name, expected in (
             ('resource_handlers', 'Local::File', 'local_file'),
-            ('resource_handlers', 'My::Cloud-2::Big.Thing', 'my_cloud-2_big.thing'),
+            ('resource_handlers', 'My::Cloud-2::Big.Sample', 'my_cloud-2_big.sample'),
             ('action_types', 'Greet', 'Greet'),
         ):
             self.assertEqual(

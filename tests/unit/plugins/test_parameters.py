@@ -69,12 +69,12 @@ class IndicatorTest(base.TestCase):
     """Efficacy indicators."""
 
     def test_a_figure_fits_its_schema_and_is_a_number(self) -> None:
-        wanted = IndicatorSpecification(
+        desired = IndicatorSpecification(
             'n', 'how many', None, {'type': 'integer', 'minimum': 0}
         )
-        parameters.check_indicator(wanted, 3)
+        parameters.check_indicator(desired, 3)
         for value in (-1, 2.5, True, None, '3'):
             error = self.assertRaises(
-                exceptions.InvalidInput, parameters.check_indicator, wanted, value
+                exceptions.InvalidInput, parameters.check_indicator, desired, value
             )
             self.assertIn('indicator n', str(error))

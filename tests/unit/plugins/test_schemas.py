@@ -30,7 +30,7 @@ class TestMessages(base.TestCase):
         )
         return str(error).split('; ')
 
-    def test_each_rule_has_words_of_its_own(self):
+    def test_each_rule_has_its_own_message(self):
         cases = [
             ({'minimum': 0}, -1, '-1 is less than the minimum of 0'),
             ({'maximum': 9}, 10, '10 is greater than the maximum of 9'),
@@ -199,7 +199,7 @@ class TestMessages(base.TestCase):
         self.assertEqual(schemas.MAX_PROBLEMS + 1, len(problems))
         self.assertEqual('and 990 more problems', problems[-1])
 
-    def test_bottomless_inputs_are_refused_and_do_not_crash(self):
+    def test_recursive_inputs_are_refused(self):
         schema = {'$defs': {'n': {'items': {'$ref': '#/$defs/n'}}}, '$ref': '#/$defs/n'}
         deep = []
         for _ in range(5000):
@@ -260,7 +260,7 @@ class TestOwnValidation(base.TestCase):
 
         self.assertEqual([{'a': 1}], seen)
 
-    def test_its_refusal_is_passed_on_and_all_else_is_the_plugins_fault(self):
+    def test_its_rejection_is_reported_and_other_errors_are_defects_of_the_plugin(self):
         failed = f'{__name__}:Kind cannot check its inputs: its validate() raised '
         odd = exceptions.InvalidInput('input_parameters.a: is odd')
         for raised, passed_on, text in (

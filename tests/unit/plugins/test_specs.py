@@ -31,7 +31,7 @@ PRIORITIES = {
 }
 
 
-class Odd(Policy):
+class EveryPropertyPolicy(Policy):
     """Has a property of every kind."""
 
     schema: ClassVar[Mapping[str, Any]] = {
@@ -79,13 +79,15 @@ class SpecsTest(base.TestCase):
                 'inner': {'flag': True},
                 'items': [{'weight': 100}, {'weight': 1}],
             },
-            specs.fit(Odd(), {'number': 1, 'items': [{}, {'weight': 1}]}),
+            specs.fit(
+                EveryPropertyPolicy(), {'number': 1, 'items': [{}, {'weight': 1}]}
+            ),
         )
 
     def test_given_values_are_unchanged(self) -> None:
         given: dict[str, Any] = {'number': 1, 'inner': {}}
 
-        specs.fit(Odd(), given)
+        specs.fit(EveryPropertyPolicy(), given)
 
         self.assertEqual({'number': 1, 'inner': {}}, given)
 
@@ -100,7 +102,9 @@ class SpecsTest(base.TestCase):
             ({'number': 13}, 'it is 13'),
             ([], 'properties: a list is not an object'),
         ):
-            error = self.assertRaises(exceptions.InvalidSpec, specs.fit, Odd(), given)
+            error = self.assertRaises(
+                exceptions.InvalidSpec, specs.fit, EveryPropertyPolicy(), given
+            )
             self.assertIn(text, str(error))
 
     def test_a_schema_is_shown_in_the_format_of_clients(self) -> None:
@@ -116,7 +120,7 @@ class SpecsTest(base.TestCase):
                 'inner': shown('Map', default={}, schema={'flag': flag}),
                 'items': shown('List', schema={'*': item}),
             },
-            specs.describe_schema(Odd.schema),
+            specs.describe_schema(EveryPropertyPolicy.schema),
         )
 
     def test_every_version_that_clients_name_is_there(self) -> None:

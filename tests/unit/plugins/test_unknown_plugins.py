@@ -27,7 +27,7 @@ class TestUnknownNames(base.TestCase):
             )
             yield str(error)
 
-    def test_the_same_name_is_looked_for_once(self) -> None:
+    def test_the_same_name_is_searched_once(self) -> None:
         plugins = Counting([])
 
         first, second = self.messages(plugins, 'great', 'great')
@@ -48,7 +48,7 @@ class TestUnknownNames(base.TestCase):
             [action_type, str(goal)],
         )
 
-    def test_names_that_users_make_up_do_not_pile_up(self) -> None:
+    def test_unknown_names_are_not_cached(self) -> None:
         plugins = Counting([])
         many = [f'type-{n}' for n in range(loader.MOST_UNKNOWN + 1)]
 

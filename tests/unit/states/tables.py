@@ -28,7 +28,7 @@ class TableCase:
         for pair, reason in self.machine.transitions.items():
             self.assertGreater(len(reason.split()), 0, pair)
 
-    def test_every_state_can_be_reached_and_every_final_one_is_meant(self) -> None:
+    def test_every_state_is_reachable_and_every_final_state_is_declared(self) -> None:
         reached = set(self.machine.initial)
         while True:
             more = {t for s, t in self.machine.transitions if s in reached} - reached

@@ -27,7 +27,7 @@ def executing(value):
     return kind(execute=execute)
 
 
-def story(*statuses):
+def history(*statuses):
     return [('action', old, new) for old, new in itertools.pairwise(statuses)]
 
 
@@ -65,8 +65,8 @@ class TestOutcomes(base.TestCase):
             result = testing.run_action(executing(value), {})
 
             self.assertEqual(
-                (status, message, story(READY, RUNNING, status), outputs),
-                (result.status, result.status_message, result.story, result.outputs),
+                (status, message, history(READY, RUNNING, status), outputs),
+                (result.status, result.status_message, result.history, result.outputs),
             )
 
     def test_an_exception_leaves_a_fault_that_names_its_place(self):
@@ -110,9 +110,9 @@ class TestPreCondition(base.TestCase):
                 (
                     'SKIPPED',
                     'Action was skipped automatically: gone',
-                    story(READY, 'SKIPPED'),
+                    history(READY, 'SKIPPED'),
                 ),
-                (result.status, result.status_message, result.story),
+                (result.status, result.status_message, result.history),
             )
 
     def test_pre_condition_can_fail_the_action_before_it_starts(self):
@@ -133,9 +133,9 @@ class TestPreCondition(base.TestCase):
                 (
                     'FAILED',
                     f'Action failed in pre_condition: {words}',
-                    story(READY, 'FAILED'),
+                    history(READY, 'FAILED'),
                 ),
-                (result.status, result.status_message, result.story),
+                (result.status, result.status_message, result.history),
             )
 
     def test_pre_condition_can_permit_the_action(self):
@@ -209,11 +209,11 @@ class TestInProgress(base.TestCase):
         result = testing.run_action(self.kind, {}, clock=self.clock)
 
         self.assertEqual(
-            ('SUCCEEDED', {'polls': 3}, 30.0, story(READY, RUNNING, 'SUCCEEDED')),
-            (result.status, result.outputs, self.clock.monotonic(), result.story),
+            ('SUCCEEDED', {'polls': 3}, 30.0, history(READY, RUNNING, 'SUCCEEDED')),
+            (result.status, result.outputs, self.clock.monotonic(), result.history),
         )
 
-    def test_a_signal_between_two_polls_or_the_timeout_stops_the_work_outside(self):
+    def test_a_signal_between_two_polls_or_the_timeout_stops_the_external_work(self):
         for options, status, polls in (
             ({'signals': [testing.after_seconds(15, 'CANCEL')]}, 'CANCELLED', 1),
             ({'signals': [testing.after_seconds(15, 'TIMEOUT')]}, 'FAILED', 1),
@@ -266,8 +266,8 @@ class TestRetry(base.TestCase):
 
         self.assertEqual([(4, 0), (5, 5), (6, 10)], seen)
         self.assertEqual(
-            story(READY, RUNNING, READY, RUNNING, READY, RUNNING, 'SUCCEEDED'),
-            result.story,
+            history(READY, RUNNING, READY, RUNNING, READY, RUNNING, 'SUCCEEDED'),
+            result.history,
         )
 
 
@@ -276,7 +276,7 @@ class TestDerived(base.TestCase):
         outcomes.DerivedAction('a', 'nop'),
         outcomes.DerivedAction('b', 'nop', parents=('a',)),
     )
-    STORY = story(READY, RUNNING, 'WAITING', READY, RUNNING)
+    HISTORY = history(READY, RUNNING, 'WAITING', READY, RUNNING)
 
     def test_action_waits_for_derived_actions_and_fails_with_them(self):
         def fail(action):
@@ -290,8 +290,8 @@ class TestDerived(base.TestCase):
             result = testing.run_action(derives, {}, **options)
 
             self.assertEqual(
-                (self.ASKED, status, [*self.STORY, ('action', RUNNING, status)]),
-                (result.derived, result.status, result.story),
+                (self.ASKED, status, [*self.HISTORY, ('action', RUNNING, status)]),
+                (result.derived, result.status, result.history),
             )
             self.assertIn(message, result.status_message or '')
 
@@ -378,7 +378,7 @@ class TestOptionsSignalsAndRevert(base.TestCase):
         )
 
         self.assertEqual(
-            story(READY, RUNNING, 'SUSPENDED', RUNNING, 'CANCELLED'), result.story
+            history(READY, RUNNING, 'SUSPENDED', RUNNING, 'CANCELLED'), result.history
         )
 
     def test_revert_gets_the_outputs_of_the_run_and_fails_without_support(self):

@@ -60,7 +60,7 @@ class TestSignals(base.TestCase):
 
 
 class TestDeadline(base.TestCase):
-    def test_a_timeout_has_a_deadline_that_comes_nearer_as_time_passes(self):
+    def test_the_remaining_time_of_a_timeout_decreases(self):
         context = FakeContext()
         self.assertEqual((None, None), (context.deadline, context.remaining()))
 

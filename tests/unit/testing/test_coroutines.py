@@ -46,7 +46,7 @@ class TestCoroutines(base.TestCase):
         late = testing.run_action(kind(execute=execute), {}, timeout=60)
         self.assertEqual('FAILED', late.status)
 
-    def test_a_cancel_of_work_outside_is_a_coroutine_as_well(self) -> None:
+    def test_a_cancel_of_external_work_may_be_a_coroutine(self) -> None:
         stopped: list[Any] = []
 
         async def cancel(context: Any, token: Any) -> None:

@@ -18,15 +18,15 @@ class TestRecorder(base.TestCase):
                 ('b', 'READY', 'SKIPPED'),
                 ('a', 'RUNNING', 'SUCCEEDED'),
             ],
-            record.story,
+            record.history,
         )
         self.assertEqual(['READY', 'RUNNING', 'SUCCEEDED'], record.states_of('a'))
         self.assertEqual([], record.states_of('c'))
 
-    def test_a_story_in_hand_does_not_change(self):
+    def test_a_history_that_was_read_does_not_change(self):
         record = Recorder()
-        story = record.story
+        history = record.history
 
         record('a', 'READY', 'RUNNING')
 
-        self.assertEqual([], story)
+        self.assertEqual([], history)

@@ -64,7 +64,7 @@ class TestRun(base.TestCase):
         Disk.calls.clear()
         self.run_ = ResourceRun(Disk, timeout=60)
 
-    def test_a_whole_life(self):
+    def test_a_resource_is_created_updated_and_deleted(self):
         run = self.run_
 
         created = run.create({'size': '5'})
@@ -104,7 +104,7 @@ class TestRun(base.TestCase):
                     'DELETE',
                 )
             ],
-            run.story,
+            run.history,
         )
 
     def test_properties_are_checked_as_the_engine_does(self):
@@ -162,14 +162,14 @@ class TestRun(base.TestCase):
         self.assertEqual(PassOn('web', {}), self.run_.signal({'to': 'web'}).passed_on)
 
     def test_invalid_results_are_reported(self):
-        class Rubbish(Disk):
+        class InvalidData(Disk):
             def create(self, context):
                 return Ready(data={'a': object()})
 
             def delete(self, context):
                 return 'done'
 
-        run = ResourceRun(Rubbish)
+        run = ResourceRun(InvalidData)
 
         self.assertIn(
             'its Ready contains values that are not JSON',

@@ -10,7 +10,7 @@ from watcherlite.plugins.base import Strategy
 from watcherlite.testing.clock import ManualClock
 
 
-class Looks(Strategy):
+class DataProposingStrategy(Strategy):
     """A strategy that proposes the data that it receives."""
 
     schema: ClassVar[Mapping[str, Any]] = {
@@ -39,7 +39,7 @@ class RunStrategyTest(base.TestCase):
 
     def test_a_strategy_gets_parameters_models_and_the_time(self) -> None:
         solution = testing.run_strategy(
-            Looks, scope=[{'compute': []}], models={'compute': list}
+            DataProposingStrategy, scope=[{'compute': []}], models={'compute': list}
         )
         (action,) = solution.actions
         self.assertEqual(
@@ -59,7 +59,10 @@ class RunStrategyTest(base.TestCase):
     def test_parameters_that_do_not_fit_are_refused(self) -> None:
         for parameters in ({'n': 'x'}, {'zz': 1}):
             self.assertRaises(
-                exceptions.InvalidInput, testing.run_strategy, Looks, parameters
+                exceptions.InvalidInput,
+                testing.run_strategy,
+                DataProposingStrategy,
+                parameters,
             )
 
     def test_a_signal_stops_a_strategy(self) -> None:
@@ -71,7 +74,7 @@ class RunStrategyTest(base.TestCase):
             self.assertRaises(
                 exceptions.Cancelled,
                 testing.run_strategy,
-                Looks,
+                DataProposingStrategy,
                 signals=signals,
                 clock=clock,
             )

@@ -68,12 +68,12 @@ def respond_objects(
     request: Request,
     noun: str,
     kind: type[Noun],
-    wanted: Mapping[str, Collection[Any]],
+    desired: Mapping[str, Collection[Any]],
     represent: Callable[[Sequence[Noun]], list[dict[str, Any]]],
 ) -> Response:
     """Return a page of objects of one kind; see `respond`.
 
-    :param wanted: the filters
+    :param desired: the filters
     """
     store = request.services.store
 
@@ -81,13 +81,13 @@ def respond_objects(
         return store.list_objects(kind, query)
 
     def find(limit: int) -> Sequence[Noun]:
-        return fetch(query(request, kind, wanted, limit))
+        return fetch(query(request, kind, desired, limit))
 
     limit, searched = request.page_size, SEARCHES.get(kind)
     if searched is None or not limit or not search.has_search(request.query):
         return respond(request, noun, find, represent)
     rows, after = searched.read(
-        query(request, kind, wanted, limit), fetch, request.query, limit
+        query(request, kind, desired, limit), fetch, request.query, limit
     )
     return _respond(request, noun, represent(rows), after)
 

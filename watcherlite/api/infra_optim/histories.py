@@ -170,7 +170,8 @@ QUERY = unversioned(
             'limit': {
                 'type': 'integer',
                 'minimum': 1,
-                'description': 'Most of a page; a stream has no end of pages.',
+                'description': 'The maximum number of rows in the page; a stream '
+                'has no pages.',
             },
         },
         'additionalProperties': False,

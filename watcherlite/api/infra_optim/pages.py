@@ -35,7 +35,7 @@ _FILTERS: Mapping[str, Schema] = {
     'audit_uuid': UUID,
     'action_plan_uuid': UUID,
     'action_type': {'type': 'string', 'description': 'Name of an action type.'},
-    'target': {'type': 'string', 'description': 'What an action acts on.'},
+    'target': {'type': 'string', 'description': 'The target of an action.'},
 }
 _STATES: Mapping[str, Iterable[str]] = {
     'audits': audit.STATES,
@@ -124,23 +124,23 @@ def page(
     :raises Invalid: unknown sort key
     :raises NotFound: no object has the uuid of the marker
     """
-    wanted, limit, asked = query(request, noun), request.page_size, request.query
+    desired, limit, asked = query(request, noun), request.page_size, request.query
     marker: str | None = None
     if searched is not None and search.has_search(asked):
-        rows, marker = searched.read(wanted, fetch, asked, limit)
+        rows, marker = searched.read(desired, fetch, asked, limit)
         shown = [represent(request, row, detail) for row in rows]
     else:
-        read = fetch(dataclasses.replace(wanted, limit=limit + 1))
+        read = fetch(dataclasses.replace(desired, limit=limit + 1))
         shown = [represent(request, row, detail) for row in read[:limit]]
         if len(read) > limit:
             marker = shown[-1]['uuid']
     body: dict[str, Any] = {noun: shown}
     if marker is not None:
-        ((sort_key, descending),) = wanted.sort
+        ((sort_key, descending),) = desired.sort
         arguments = {
             'sort_key': sort_key,
             'sort_dir': DESCENDING if descending else ASCENDING,
-            **wanted.filters,
+            **desired.filters,
             **{name: asked[name] for name in search.ARGUMENTS if name in asked},
             'limit': limit,
             'marker': marker,

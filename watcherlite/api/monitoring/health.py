@@ -36,44 +36,46 @@ LATE = 300.0
 #: Seconds for which the last result of the broker probe is valid.
 FRESH = 10.0
 #: Timeout in seconds of a request for a newer result.
-PATIENCE = 1.0
+TIMEOUT = 1.0
 
 
 class BrokerProbe:
     """Probe of the broker in a background thread.
 
-    :param ask: connects to the broker; raises BrokerUnavailable, ConfigurationError
+    :param connect: connects to the broker; raises BrokerUnavailable, ConfigurationError
     """
 
     def __init__(
-        self, ask: Callable[[], object], monotonic: Callable[[], float] = time.monotonic
+        self,
+        connect: Callable[[], object],
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._ask = ask
+        self._connect = connect
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._asking: threading.Thread | None = None
+        self._probe: threading.Thread | None = None
         self._found: tuple[str, str] | None = None
         self._found_at = 0.0
 
-    def status(self, patience: float = PATIENCE) -> tuple[str, str]:
-        """Return (OK, FAILED or UNKNOWN, message) within `patience` seconds."""
+    def status(self, timeout: float = TIMEOUT) -> tuple[str, str]:
+        """Return (OK, FAILED or UNKNOWN, message) within `timeout` seconds."""
         with self._lock:
             fresh = self._monotonic() - self._found_at < FRESH
             if self._found is not None and fresh:
                 return self._found
-            if self._asking is None:
-                self._asking = threading.Thread(
+            if self._probe is None:
+                self._probe = threading.Thread(
                     target=self._run, name='broker probe', daemon=True
                 )
-                self._asking.start()
-            asking = self._asking
-        asking.join(patience)
+                self._probe.start()
+            probe = self._probe
+        probe.join(timeout)
         with self._lock:
             return self._found or (UNKNOWN, 'no response yet')
 
     def _run(self) -> None:
         try:
-            self._ask()
+            self._connect()
             found = OK, 'available'
         except exceptions.WatcherliteError as error:
             found = FAILED, masking.mask_text(str(error))
@@ -83,7 +85,7 @@ class BrokerProbe:
             found = FAILED, f'the probe failed: {type(error).__name__}'
         with self._lock:
             self._found, self._found_at = found, self._monotonic()
-            self._asking = None
+            self._probe = None
 
 
 class Health:

@@ -90,7 +90,7 @@ class _Stored:
             yield family
         yield _gauge(
             'watcherlite_resources_in_progress',
-            'Resources of stacks that something is done with.',
+            'Resources of stacks with an operation in progress.',
             figures['resources_in_progress'],
         )
         yield _gauge('watcherlite_workers', 'Workers with a lease.', figures['workers'])
@@ -102,7 +102,7 @@ class _Stored:
         waited = 0.0 if oldest is None else (self._now() - oldest).total_seconds()
         yield _gauge(
             'watcherlite_oldest_pending_notification_seconds',
-            'How long the oldest of them has waited.',
+            'Seconds since the oldest of them was stored.',
             max(waited, 0.0),
         )
 

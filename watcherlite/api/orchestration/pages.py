@@ -47,7 +47,7 @@ def list_stacks(
     :raises Invalid: the stacks of a search are to be counted
     :raises StackNotFound: no stack has the id of the marker
     """
-    asked, wanted, limit = request.query, query(request), request.page_size
+    asked, desired, limit = request.query, query(request), request.page_size
     store = request.services.store
     is_search = search.has_search(asked)
     if is_search and asked.get('with_count'):
@@ -58,15 +58,15 @@ def list_stacks(
     rows: list[ListedStack] = []
     after: str | None = None
     if limit and is_search:
-        rows, after = SEARCH.read(wanted, store.list_stacks, asked, limit)
+        rows, after = SEARCH.read(desired, store.list_stacks, asked, limit)
     elif limit:
-        rows = store.list_stacks(wanted)
+        rows = store.list_stacks(desired)
         after = rows[-1].stack.uuid if len(rows) == limit else None
     body: dict[str, Any] = {'stacks': represent(rows)}
     if after is not None:
         body['links'] = [links.next_page(request, after)]
     if asked.get('with_count'):
-        body['count'] = store.count_stacks(wanted)
+        body['count'] = store.count_stacks(desired)
     return Response(body)
 
 

@@ -47,7 +47,7 @@ class ActionLogs(base.Remote):
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         out = Output(sys.stdout)
-        uuid, wanted = parsed_args.identifier, parsed_args.stream
+        uuid, desired = parsed_args.identifier, parsed_args.stream
         with self.connect(parsed_args) as client, wakeup.InterruptGuard() as guard:
             # Reports an unknown action before a stream is opened.
             client.get('actions', uuid)
@@ -57,7 +57,7 @@ class ActionLogs(base.Remote):
                 entries = _pages(client, uuid)
             try:
                 for entry in entries:
-                    if wanted in (None, entry['stream']):
+                    if desired in (None, entry['stream']):
                         out.write(format_entry(entry, parsed_args.timestamps))
             except KeyboardInterrupt:
                 self.print_message(

@@ -147,8 +147,8 @@ class ActionPlanCancel(_ActionPlans, base.ShowFound):
             return self._patch(client, parsed.identifier, now)
 
     def _patch(self, client: 'Client', identifier: str, state: Any) -> Row:
-        wanted = states.CANCELLING if state == states.ONGOING else states.CANCELLED
-        changes = [{'op': 'replace', 'path': '/state', 'value': wanted}]
+        desired = states.CANCELLING if state == states.ONGOING else states.CANCELLED
+        changes = [{'op': 'replace', 'path': '/state', 'value': desired}]
         return client.patch(self.collection, identifier, changes=changes)
 
 

@@ -70,10 +70,10 @@ class ActionUpdate(_Actions, base.ShowFound):
     )
 
     def fetch(self, client: 'Client', parsed: argparse.Namespace) -> Row:
-        wanted = {'state': parsed.state, 'status_message': parsed.message}
+        desired = {'state': parsed.state, 'status_message': parsed.message}
         changes: list[Mapping[str, Any]] = [
             {'op': 'replace', 'path': f'/{name}', 'value': value}
-            for name, value in wanted.items()
+            for name, value in desired.items()
             if value is not None
         ]
         if not changes:

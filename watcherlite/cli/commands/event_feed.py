@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from watcherlite import exceptions
-from watcherlite.cli.commands.poll import PATIENCE
+from watcherlite.cli.commands.poll import OUTAGE_TIMEOUT
 from watcherlite.cli.http import server_sent_events
 from watcherlite.cli.progress import Outage
 
@@ -52,7 +52,7 @@ class Feed:
         self._path = tuple(path)
         self._has_ended = has_ended
         self._wait = wait
-        self._outage = Outage('API', PATIENCE, note, monotonic)
+        self._outage = Outage('API', OUTAGE_TIMEOUT, note, monotonic)
         self._last = 0
         self._has_stopped = False
 

@@ -22,7 +22,7 @@ from watcherlite.cmd.exits import one_line
 FIRST, LONGEST = 0.2, 5.0
 GROWTH = 1.5
 #: Seconds for which the API may be unavailable.
-PATIENCE = 60.0
+OUTAGE_TIMEOUT = 60.0
 #: Events of members that are shown without --verbose.
 MANY = 50
 
@@ -50,7 +50,7 @@ class Poll(abc.ABC):
         self._verbose = verbose
         self._wait = wait
         self._outage = Outage(
-            'API', PATIENCE, lambda text: err.line(one_line(text)), monotonic
+            'API', OUTAGE_TIMEOUT, lambda text: err.line(one_line(text)), monotonic
         )
         self._shown = 0
         self._omitted = 0
@@ -175,7 +175,7 @@ class WaitingDelete(Waiting):
     def start_deletion(
         self, api: Any, identifier: str, parsed: argparse.Namespace
     ) -> Callable[[], None]:
-        """Start the deletion; return a function that waits for its end if wanted."""
+        """Start the deletion; return a function that waits for its end if requested."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
         names = parsed_args.identifier

@@ -307,7 +307,7 @@ class Client:
             **headers,
         }
         # A stream may be silent until its next keep-alive.
-        patience = max(self._access.timeout, SILENCE if stream else 0.0)
+        read_timeout = max(self._access.timeout, SILENCE if stream else 0.0)
         data = None
         if body is not None:
             data = json.dumps(body).encode()
@@ -320,7 +320,7 @@ class Client:
                 data=data,
                 headers=sent,
                 stream=stream,
-                timeout=(min(CONNECT, self._access.timeout), patience),
+                timeout=(min(CONNECT, self._access.timeout), read_timeout),
                 # Never send credentials to the target of a redirect.
                 allow_redirects=False,
             )

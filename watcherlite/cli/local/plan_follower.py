@@ -37,7 +37,7 @@ class Follower:
     :param details: show every change; None: unless the plan is large
     :param logs: also show the logs of actions, which needs details
     :param monotonic: seconds
-    :param patience: seconds for which the store may be unavailable
+    :param outage_timeout: seconds for which the store may be unavailable
     """
 
     def __init__(
@@ -50,14 +50,16 @@ class Follower:
         *,
         details: bool | None = None,
         logs: bool = False,
-        patience: float = 30.0,
+        outage_timeout: float = 30.0,
     ) -> None:
         self._store = store
         self._plan = plan
         self._progress = progress
         self._wake = wake
         self._details = plan.total <= MANY if details is None else details
-        self._outage = Outage('database', patience, progress.print_message, monotonic)
+        self._outage = Outage(
+            'database', outage_timeout, progress.print_message, monotonic
+        )
         self._sequence = 0
         self._recent: collections.deque[int] = collections.deque(maxlen=RECENT)
         self._logs = logs

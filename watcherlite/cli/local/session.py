@@ -147,7 +147,7 @@ class Session:
             time.monotonic,
             details=details,
             logs=logs,
-            patience=self._lease,
+            outage_timeout=self._lease,
         )
         follower.skip_earlier()
         self.runtime.expire_dead_workers()

@@ -104,8 +104,8 @@ def start(view: View, uuid: str) -> str:
 def cancel(view: View, uuid: str) -> str:
     """Cancel a plan in the state that the page showed."""
     state = view.form.get('state', '')
-    wanted = 'CANCELLING' if state == states.ONGOING else 'CANCELLED'
-    change = [{'op': 'replace', 'path': '/state', 'value': wanted}]
+    desired = 'CANCELLING' if state == states.ONGOING else 'CANCELLED'
+    change = [{'op': 'replace', 'path': '/state', 'value': desired}]
     view.api.request('PATCH', f'/v1/action_plans/{uuid}', change)
     return view.address('action_plans', uuid, done='cancelled')
 

@@ -88,7 +88,7 @@ def show_audit(view: View, uuid: str) -> Mapping[str, Any]:
         'audit': audit,
         'plans': plans,
         'events': events,
-        'wanted': _transitions(view, audit),
+        'transitions': _transitions(view, audit),
     }
 
 
@@ -113,9 +113,9 @@ def _transitions(view: View, audit: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the states that the user may request, and the texts of their buttons."""
     if not view.allows('audit:update'):
         return {}
-    wanted = {
+    desired = {
         states.PENDING: (states.CANCELLED,),
         states.ONGOING: (states.SUSPENDED, states.CANCELLED),
         states.SUSPENDED: (states.ONGOING,),
     }.get(audit['state'], ())
-    return {state: _BUTTONS[state] for state in wanted}
+    return {state: _BUTTONS[state] for state in desired}

@@ -404,28 +404,28 @@ def meets(
 
     :param columns: the columns of the row, or expressions instead of them
     """
-    found = [_has(columns[name], wanted) for name, wanted in rule.all_of.items()]
+    found = [_has(columns[name], desired) for name, desired in rule.all_of.items()]
     if rule.any_of:
         ways = (
-            sa.and_(*(_has(columns[name], wanted) for name, wanted in each.items()))
+            sa.and_(*(_has(columns[name], desired) for name, desired in each.items()))
             for each in rule.any_of
         )
         found.append(sa.or_(*ways))
     return sa.and_(*found)
 
 
-def _has(column: sa.ColumnElement[Any], wanted: Any) -> sa.ColumnElement[bool]:
-    if wanted is None:
+def _has(column: sa.ColumnElement[Any], desired: Any) -> sa.ColumnElement[bool]:
+    if desired is None:
         return column.is_(None)
-    if wanted is PRESENT:
+    if desired is PRESENT:
         return column.is_not(None)
-    if isinstance(wanted, frozenset):
-        return constant_in(column, wanted)
-    if isinstance(wanted, datetime.datetime):
-        return column == constant(to_text(wanted))
-    if isinstance(wanted, int):
-        return column == sa.literal_column(str(wanted), sa.Integer)
-    return column == constant(wanted)
+    if isinstance(desired, frozenset):
+        return constant_in(column, desired)
+    if isinstance(desired, datetime.datetime):
+        return column == constant(to_text(desired))
+    if isinstance(desired, int):
+        return column == sa.literal_column(str(desired), sa.Integer)
+    return column == constant(desired)
 
 
 class InsertIgnore(sa.Insert):

@@ -210,10 +210,10 @@ class MysqlTransaction(SqlTransaction):
         self._session.count(update.write, changed=ids, **values)
         return self._actions(self._session.rows(BY_ID, ids=ids))
 
-    def _try_insert(self, wanted: Sequence[tuple[str, int]]) -> bool:
+    def _try_insert(self, desired: Sequence[tuple[str, int]]) -> bool:
         # INSERT IGNORE would take a shared lock on an existing row, and two
         # transactions that wait for the same target would deadlock.
-        self._session.write_rows(TAKE_LOCKS, LOCKS, wanted)
+        self._session.write_rows(TAKE_LOCKS, LOCKS, desired)
         return False
 
     def _drop(self, action_ids: Sequence[int]) -> list[str]:

@@ -81,12 +81,12 @@ class _Open:
 class Builder:
     """The construction of values from the events of the YAML parser.
 
-    :param wanted: the paths whose lines to record, or None
+    :param desired: the paths whose lines to record, or None
     :param noun: the content of a text, for messages
     """
 
-    def __init__(self, wanted: set[Path] | None, noun: str = 'plan') -> None:
-        self.wanted = wanted
+    def __init__(self, desired: set[Path] | None, noun: str = 'plan') -> None:
+        self.desired = desired
         self.noun = noun
         self.lines: dict[Path, int] = {}
         self.problems: BoundedList[tuple[int | None, Path, str]] = BoundedList()
@@ -224,9 +224,9 @@ class Builder:
 
     def _record_line(self, line: int) -> None:
         """Record the line of the next value, or of its key."""
-        if self.wanted is not None:
+        if self.desired is not None:
             path = self._path()
-            if path in self.wanted:
+            if path in self.desired:
                 self.lines.setdefault(path, line)
 
     def _scalar(self, loader: Any, event: Any, line: int) -> Any:

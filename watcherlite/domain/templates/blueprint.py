@@ -136,11 +136,11 @@ class Blueprint:
         return self._mapping(node, references, ('resources', name, 'update_policy'))
 
     def outputs(
-        self, references: References, wanted: str | None = None, most: int = MAX_SHOWN
+        self, references: References, desired: str | None = None, most: int = MAX_SHOWN
     ) -> list[OutputValue]:
         """Return the outputs whose conditions are true; a failed one has an error.
 
-        :param wanted: the key of the only output to evaluate; None: all
+        :param desired: the key of the only output to evaluate; None: all
         :param most: maximum total size in bytes of JSON; later outputs have no value
         """
         found: list[OutputValue] = []
@@ -154,7 +154,7 @@ class Blueprint:
         for key, output in self.template.outputs.items():
             path = ('outputs', key)
             value, error = None, exhausted
-            if wanted not in (None, key):
+            if desired not in (None, key):
                 continue
             try:
                 scope = self._scope(references, spent)

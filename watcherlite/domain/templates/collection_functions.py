@@ -14,7 +14,7 @@ def map_merge(given: Any, scope: Scope) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for each in as_list(given, 'its arguments'):
         if each is not None:
-            mapping = as_mapping(each, 'what it merges')
+            mapping = as_mapping(each, 'the values to merge')
             scope.spend(VALUE * len(mapping))
             found.update(mapping)
     return found
@@ -61,7 +61,7 @@ def list_concat(given: Any, scope: Scope) -> list[Any]:
     found: list[Any] = []
     for each in as_list(given, 'its arguments'):
         if each is not None:
-            items = as_list(each, 'what it puts together')
+            items = as_list(each, 'the lists to concatenate')
             scope.spend(VALUE * len(items))
             found += items
     return found
@@ -97,7 +97,8 @@ def contains(given: Any, scope: Scope) -> bool:
         return text_of(value) in sequence
     if isinstance(sequence, dict):
         return isinstance(value, str) and value in sequence
-    return any(_is_equal(value, item) for item in as_list(sequence, 'where it looks'))
+    items = as_list(sequence, 'the collection to search')
+    return any(_is_equal(value, item) for item in items)
 
 
 def equals(given: Any, scope: Scope) -> bool:

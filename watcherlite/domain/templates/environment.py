@@ -195,9 +195,9 @@ def _check(findings: Findings, written: dict[str, Any]) -> None:
     check_keys(findings, (), written, SECTIONS)
     for key in SECTIONS:
         value = written.get(key)
-        wanted = list if key in _LISTS else dict
-        if value is not None and not isinstance(value, wanted):
-            noun = 'list' if wanted is list else 'mapping'
+        desired = list if key in _LISTS else dict
+        if value is not None and not isinstance(value, desired):
+            noun = 'list' if desired is list else 'mapping'
             findings.add((key,), f'this is {kind(value)}; it must be a {noun}')
         elif key == REGISTRY and isinstance(value, dict):
             check(findings, (key,), value)
@@ -260,29 +260,29 @@ def _merge_parameters(
     return found
 
 
-def _merge_values(before: Any, after: Any, strategy: str, wanted: str | None) -> Any:
+def _merge_values(before: Any, after: Any, strategy: str, desired: str | None) -> Any:
     """Return the merged value of a parameter with two values."""
     if strategy == OVERWRITE or before is None:
         return after
     if after is None:
         return before
-    one, other = _parse_value(before, wanted), _parse_value(after, wanted)
+    one, other = _parse_value(before, desired), _parse_value(after, desired)
     if isinstance(one, dict) and isinstance(other, dict):
         return _deep_merge(one, other) if strategy == DEEP_MERGE else one | other
     if isinstance(one, list) and isinstance(other, list):
         return one + other
-    if isinstance(one, str) and isinstance(other, str) and wanted == 'string':
+    if isinstance(one, str) and isinstance(other, str) and desired == 'string':
         return one + other
     return after
 
 
-def _parse_value(value: Any, wanted: str | None) -> Any:
+def _parse_value(value: Any, desired: str | None) -> Any:
     """Return the value of a text by the type of the parameter."""
     if not isinstance(value, str):
         return value
-    if wanted == 'comma_delimited_list':
+    if desired == 'comma_delimited_list':
         return [part.strip() for part in value.split(',')] if value else []
-    if wanted == 'json':
+    if desired == 'json':
         try:
             found = json.loads(value)
         except (ValueError, RecursionError):

@@ -35,9 +35,9 @@ def list_shape(usage: str, least: int, most: int | None = None) -> Shape:
             return f'its arguments are {kind(written)}, not a list; write {usage}'
         count = len(written)
         if count < least or (most is not None and count > most):
-            wanted = f'{least} or more' if most is None else f'{least} to {most}'
-            wanted = str(least) if least == most else wanted
-            return f'it has {count} arguments, not {wanted}; write {usage}'
+            desired = f'{least} or more' if most is None else f'{least} to {most}'
+            desired = str(least) if least == most else desired
+            return f'it has {count} arguments, not {desired}; write {usage}'
         return None
 
     return check
@@ -126,7 +126,7 @@ _REPLACE = "{template: 'to $name', params: {$name: world}}"
 FUNCTIONS = (
     Function(
         'get_param',
-        'The value of a parameter, or what is at a path in it.',
+        'The value of a parameter, or the value at a path in it.',
         _FIRST,
         path_shape('get_param: NAME or [NAME, KEY, ...]', 1),
         lookup_functions.get_param,
@@ -134,7 +134,7 @@ FUNCTIONS = (
     ),
     Function(
         'get_resource',
-        'What a resource of the stack is called; it is made before.',
+        'The reference of a resource of the stack, which is created before.',
         _FIRST,
         name_shape('get_resource: NAME'),
         lookup_functions.get_resource,
@@ -143,7 +143,7 @@ FUNCTIONS = (
     ),
     Function(
         'get_attr',
-        'An attribute of a resource of the stack, or what is at a path in it.',
+        'An attribute of a resource of the stack, or the value at a path in it.',
         _FIRST,
         path_shape('get_attr: [NAME, ATTRIBUTE, KEY, ...]', 1),
         lookup_functions.get_attr,

@@ -105,7 +105,7 @@ def list_join(given: Any, scope: Scope) -> str | None:
     texts: list[str] = []
     for each in lists:
         if each is not None:
-            texts += map(text_of, as_list(each, 'what it joins'))
+            texts += map(text_of, as_list(each, 'the values to join'))
     scope.spend(sum(map(len, texts)) + len(delimiter) * len(texts) + len(texts))
     return delimiter.join(texts)
 
@@ -120,7 +120,7 @@ def str_split(given: Any, scope: Scope) -> list[str] | str | None:
             f'its delimiter is {kind(delimiter) if delimiter else "empty"}'
         )
     if not isinstance(text, str):
-        raise EvaluationError(f'what it splits is {kind(text)}; it must be text')
+        raise EvaluationError(f'the text to split is {kind(text)}; it must be text')
     parts = text.split(delimiter)
     scope.spend(len(text) + VALUE * len(parts))
     if not index:
@@ -143,7 +143,7 @@ def digest(given: Any, scope: Scope) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise EvaluationError(f'what it digests is {kind(value)}; it must be text')
+        raise EvaluationError(f'the value to digest is {kind(value)}; it must be text')
     scope.spend(256)
     data = value.encode(errors='surrogatepass')
     # The digest is for comparison only, not for security.
@@ -186,8 +186,8 @@ def as_list(
     if not isinstance(value, list):
         raise EvaluationError(f'{what}: this is {kind(value)}; it must be a list')
     if len(value) < least or (most is not None and len(value) > most):
-        wanted = str(least) if least == most else f'{least} or more'
-        raise EvaluationError(f'{what}: there are {len(value)}; it must be {wanted}')
+        desired = str(least) if least == most else f'{least} or more'
+        raise EvaluationError(f'{what}: there are {len(value)}; it must be {desired}')
     return value
 
 

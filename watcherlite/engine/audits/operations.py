@@ -17,7 +17,7 @@ from watcherlite.db.api import Store, Transaction
 from watcherlite.domain import commands, events
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.audits import CONTINUOUS, EVENT, Audit, AuditRequest, NewAudit
-from watcherlite.domain.creators import NOBODY, Creator
+from watcherlite.domain.creators import NO_AUTHORITY, Creator
 from watcherlite.domain.events import Event
 from watcherlite.engine.audits import requests, run_actions
 from watcherlite.engine.audits.events import audit_event, update_event
@@ -67,7 +67,7 @@ class AuditOperations:
         self,
         new: AuditRequest,
         context: Mapping[str, Any] | None = None,
-        creator: Creator = NOBODY,
+        creator: Creator = NO_AUTHORITY,
     ) -> Audit:
         """Store an audit as PENDING and schedule its run, unless it is an EVENT audit.
 
@@ -91,21 +91,21 @@ class AuditOperations:
 
         If the request has no name, the name is the prefix of a generated one.
         """
-        wanted = requests.resolve(self._store, new)
+        desired = requests.resolve(self._store, new)
         if new.name is not None:
             requests.check_name('an audit', new.name)
-        requests.check_scope(wanted.scope)
+        requests.check_scope(desired.scope)
         audit = NewAudit(
             uuid=str(uuid.uuid4()),
-            name=new.name if new.name is not None else wanted.prefix,
+            name=new.name if new.name is not None else desired.prefix,
             audit_type=new.audit_type,
             state=states.PENDING,
-            goal_id=wanted.reference.goal.id,
-            strategy_id=wanted.reference.strategy_id,
+            goal_id=desired.reference.goal.id,
+            strategy_id=desired.reference.strategy_id,
             parameters=requests.fill_parameters(
-                self._proposers, wanted.reference.strategy, wanted.parameters
+                self._proposers, desired.reference.strategy, desired.parameters
             ),
-            scope=wanted.scope,
+            scope=desired.scope,
             interval=_interval(new.interval),
             auto_trigger=new.auto_trigger,
             start_time=new.start_time,
@@ -148,7 +148,7 @@ class AuditOperations:
         changes: Mapping[str, Any],
         context: Mapping[str, Any] | None = None,
         seen: Audit | None = None,
-        by: Creator = NOBODY,
+        by: Creator = NO_AUTHORITY,
     ) -> Audit:
         """Change fields of an audit; without changes, do nothing.
 

@@ -120,7 +120,7 @@ class ProposalBuilder:
         """Return the efficacy indicators of a solution and its global efficacy."""
         plugin = self._proposers.make_goal(goal)
         given = solution.indicators
-        known = {wanted.name: wanted for wanted in plugin.indicators}
+        known = {desired.name: desired for desired in plugin.indicators}
         missing = sorted(set(known) - set(given))
         if missing:
             raise InvalidProposal(
@@ -132,11 +132,11 @@ class ProposalBuilder:
             raise InvalidProposal(
                 f'The goal {goal} has no indicator {", ".join(unknown)}'
             )
-        for name, wanted in known.items():
-            self._proposers.check_indicator(wanted, given[name])
+        for name, desired in known.items():
+            self._proposers.check_indicator(desired, given[name])
         found = [
-            Indicator(name, given[name], wanted.description, wanted.unit)
-            for name, wanted in known.items()
+            Indicator(name, given[name], desired.description, desired.unit)
+            for name, desired in known.items()
         ]
         return found, list(plugin.global_efficacy(dict(given)))
 

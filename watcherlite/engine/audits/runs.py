@@ -2,7 +2,7 @@
 
 A run is an action, see `AuditAction`. It locks the audit only to record its progress.
 Each time it verifies that it is still the current run, by the attempt of the action,
-and still wanted, by the state of the audit. The plan is stored in the transaction
+and not cancelled, by the state of the audit. The plan is stored in the transaction
 that records it in the audit and the action, so that a run that is repeated after its
 worker was lost cannot store a second plan.
 """

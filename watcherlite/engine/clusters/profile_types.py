@@ -106,15 +106,16 @@ class ProfileTypes:
 
         :raises NotFound: there is none
         """
-        wanted = f'{name}-{version}' if version else name
-        bare, dash, given = wanted.rpartition('-')
+        desired = f'{name}-{version}' if version else name
+        bare, dash, given = desired.rpartition('-')
         if not dash:
-            bare, given = wanted, VERSION
+            bare, given = desired, VERSION
         found = self.all().get(bare)
         if found is None or given != VERSION:
             known = ', '.join(sorted(one.full_name for one in self.all().values()))
             raise exceptions.NotFound(
-                f"The profile_type '{wanted}' could not be found. Known types: {known}."
+                f"The profile_type '{desired}' could not be found. "
+                f'Known types: {known}.'
             )
         return found
 
@@ -137,7 +138,7 @@ class ProfileTypes:
         if handler != STACK:
             return self._handlers.make_resource_handler(handler)
         if self._stacks is None:
-            raise exceptions.PluginError('This process makes no stacks')
+            raise exceptions.PluginError('This process cannot create stacks')
         return StackProfile(stacks=self._stacks)
 
     def fit(

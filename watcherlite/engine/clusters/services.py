@@ -140,5 +140,5 @@ class ClusterServices:
 def no_worker_error() -> exceptions.PluginError:
     """Return the error of an action type instance without a worker."""
     return exceptions.PluginError(
-        'Only a worker of watcherlite can execute what is done with clusters'
+        'Only a worker of watcherlite can execute actions on clusters'
     )

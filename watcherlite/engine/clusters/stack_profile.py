@@ -83,7 +83,7 @@ class StackProfile(ResourceHandler):
     @property
     def _stacks(self) -> StackBackend:
         if self._made_with is None:
-            raise exceptions.PluginError('This process makes no stacks')
+            raise exceptions.PluginError('This process cannot create stacks')
         return self._made_with
 
     def create(self, context: ResourceContext) -> Result:
@@ -114,9 +114,9 @@ class StackProfile(ResourceHandler):
 
     def update(self, context: ResourceContext) -> Result:
         stack = self._find(self._id(context), context)
-        wanted = self._stack_request(context, stack.name)
+        desired = self._stack_request(context, stack.name)
         return _in_progress(
-            self._stacks.operations.update(stack.uuid, context.tenant, wanted)
+            self._stacks.operations.update(stack.uuid, context.tenant, desired)
         )
 
     def delete(self, context: ResourceContext) -> Result:

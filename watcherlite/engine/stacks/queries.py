@@ -222,8 +222,8 @@ class StackQueries:
         for row in rows:
             for name in row.requires:
                 dependents.setdefault((row.stack_id, name), []).append(row.name)
-        wanted = rows if only is None else [only]
-        ids = {row.nested_id for row in wanted if row.nested_id is not None}
+        desired = rows if only is None else [only]
+        ids = {row.nested_id for row in desired if row.nested_id is not None}
         nested = {key: stacks[key] for key in ids if key in stacks}
         if ids - nested.keys():
             nested |= self._store.stacks_by_id(ids - nested.keys())
@@ -235,7 +235,7 @@ class StackQueries:
                 None if row.nested_id is None else nested.get(row.nested_id),
                 stacks[row.stack_id].owner_resource,
             )
-            for row in wanted
+            for row in desired
         ]
 
     def _description(self, stack: Stack, row: Resource) -> str:
@@ -257,10 +257,10 @@ class StackQueries:
         """
         inside = self._tree(stack, depth)
         filters = {**query.filters, 'stack_id': tuple(inside)}
-        wanted = dataclasses.replace(query, filters=filters)
+        desired = dataclasses.replace(query, filters=filters)
         return [
             _event_view(stored, inside)
-            for stored in self._store.list_stack_events(wanted)
+            for stored in self._store.list_stack_events(desired)
         ]
 
     # lookups
@@ -297,10 +297,10 @@ class StackQueries:
         return self._blueprints.by_id(stack, stack.definition_id)
 
     def _outputs(
-        self, stack: Stack, blueprint: Blueprint, wanted: str | None = None
+        self, stack: Stack, blueprint: Blueprint, desired: str | None = None
     ) -> list[OutputValue]:
         rows = self._store.list_resources([stack.id])
-        return blueprint.outputs(self._references(rows), wanted, self._shown)
+        return blueprint.outputs(self._references(rows), desired, self._shown)
 
     def _references(self, rows: Sequence[Resource]) -> resolution.RowReferences:
         members = functools.partial(resolution.stored_members, self._store)

@@ -115,9 +115,9 @@ def group_members(store: Store, rows: Sequence[Resource]) -> list[Member]:
     """
     kept = [row for row in rows if row.base.action != states.DELETE]
     templates: dict[int | None, Mapping[str, Any]] = {
-        wanted: store.get_definition(wanted).template.get('resources') or {}
-        for wanted in {row.definition_id for row in kept}
-        if wanted is not None
+        desired: store.get_definition(desired).template.get('resources') or {}
+        for desired in {row.definition_id for row in kept}
+        if desired is not None
     }
     return [
         Member(

@@ -201,11 +201,11 @@ class Command(base.ActionType):
         expected = inputs.get('expected_exit_codes', [0])
         if ended.exit_code in expected:
             return Done(outputs)
-        wanted = ' or '.join(str(code) for code in expected)
+        desired = ' or '.join(str(code) for code in expected)
         if ended.exit_code < 0:
             reason = f'{name} was ended by {_signal_name(-ended.exit_code)}'
         else:
-            reason = f'{name} ended with exit code {ended.exit_code}, not {wanted}'
+            reason = f'{name} ended with exit code {ended.exit_code}, not {desired}'
         return Failed(reason, outputs=outputs)
 
 

@@ -71,16 +71,16 @@ def _signal(group: int, number: int) -> bool:
 
 def _find_groups(marks: list[str]) -> set[int]:
     """Return the groups of processes with these entries in their environment."""
-    wanted = {mark.encode() for mark in marks}
+    desired = {mark.encode() for mark in marks}
     found: set[int] = set()
-    if not wanted:
+    if not desired:
         return found
     for name in os.listdir('/proc') if os.path.isdir('/proc') else ():
         # It may end while it is read, or belong to another user.
         with contextlib.suppress(OSError):
             if name.isdecimal():
                 with open(f'/proc/{name}/environ', 'rb') as file:
-                    if wanted <= set(file.read().split(b'\0')):
+                    if desired <= set(file.read().split(b'\0')):
                         found.add(os.getpgid(int(name)))
     return found - {os.getpgrp()}
 

@@ -191,8 +191,8 @@ class HttpRequest(base.ActionType):
         outputs['tries'] = tries
         if answer.status in expected:
             return Done(outputs)
-        wanted = http_parts.ranges(expected)
-        reason = f'{method} {url} answered {answer.status}, not {wanted}'
+        desired = http_parts.ranges(expected)
+        reason = f'{method} {url} answered {answer.status}, not {desired}'
         return Failed(reason, outputs=outputs)
 
     async def _retry(

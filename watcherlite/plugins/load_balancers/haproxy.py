@@ -216,14 +216,14 @@ class HAProxy(LoadBalancer):
     def _frontend(self, vip: Mapping[str, Any]) -> str:
         """Return the listening address; raises unless allowed."""
         allowed = [Frontend.parts(text) for text in self.options.frontends or ()]
-        wanted, port = vip.get('address'), vip['protocol_port']
-        if wanted is not None:
-            wanted = str(_address(wanted, 'vip.address'))
+        desired, port = vip.get('address'), vip['protocol_port']
+        if desired is not None:
+            desired = str(_address(desired, 'vip.address'))
         for address, first, last in allowed:
-            if wanted in (None, address) and first <= port <= last:
+            if desired in (None, address) and first <= port <= last:
                 return address
         raise exceptions.WatcherliteError(
-            f'The address {wanted or "any"}, port {port}, is not allowed; an operator '
+            f'The address {desired or "any"}, port {port}, is not allowed; an operator '
             f'may allow it by the option frontends in the group [{_GROUP}]'
         )
 

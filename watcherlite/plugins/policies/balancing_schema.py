@@ -58,7 +58,7 @@ POOL: Mapping[str, Any] = {
                 'Whether requests of a client always go to the same member.',
                 type=fragments.choice(
                     ['NONE', 'SOURCE_IP', 'HTTP_COOKIE', 'APP_COOKIE'],
-                    'How a client is identified.',
+                    'The identification of a client.',
                     default='NONE',
                 ),
                 cookie_name=_text('Of APP_COOKIE.', '^[A-Za-z0-9_.-]+\\Z'),

@@ -63,7 +63,7 @@ class Deletion(Policy):
     policies are respected.
     """
 
-    description = 'Which nodes are removed, and how.'
+    description = 'The selection and the removal of nodes.'
     priority = 400
     before = frozenset(
         {sizes.SCALE_IN, sizes.DEL_NODES, sizes.RESIZE, sizes.NODE_DELETE}

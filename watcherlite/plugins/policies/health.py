@@ -194,9 +194,9 @@ def _check_options(place: str, options: Mapping[str, Any]) -> None:
         raise exceptions.InvalidSpec(
             f'{place}.poll_url: must start with http:// or https://'
         )
-    wanted = options['poll_url_healthy_response']
+    desired = options['poll_url_healthy_response']
     try:
-        patterns.compiled(wanted)
+        patterns.compiled(desired)
     except patterns.InvalidPattern as error:
         raise exceptions.InvalidSpec(
             f'{place}.poll_url_healthy_response: {error}'

@@ -51,7 +51,7 @@ class Scaling(Policy):
     first decides, and the cooldown of each applies.
     """
 
-    description = 'By how many nodes a cluster grows or shrinks.'
+    description = 'The number of nodes by which a cluster grows or shrinks.'
     priority = 100
     singleton = False
     before = after = frozenset({sizes.SCALE_IN, sizes.SCALE_OUT})
@@ -118,10 +118,10 @@ class Scaling(Policy):
             )
         # An exact capacity may have been reached already.
         count = max(0, int(requested))
-        wanted = current - count if shrinks else current + count
+        desired = current - count if shrinks else current + count
         if adjustment['best_effort']:
-            within = capacity.clamp(wanted, cluster.min_size, cluster.max_size)
-            wanted = min(within, current) if shrinks else max(within, current)
+            within = capacity.clamp(desired, cluster.min_size, cluster.max_size)
+            desired = min(within, current) if shrinks else max(within, current)
         elif count:
-            capacity.check_sizes(cluster, wanted, strict=True)
-        return abs(wanted - current)
+            capacity.check_sizes(cluster, desired, strict=True)
+        return abs(desired - current)

@@ -45,8 +45,8 @@ def change(context: PolicyContext, data: Mapping[str, Any]) -> int:
         case 'CLUSTER_SCALE_IN':
             return -min(_requested_count(inputs), current)
         case 'CLUSTER_RESIZE':
-            wanted = capacity.Adjustment.of(inputs)
-            resized = capacity.resized(context.cluster, current, wanted)
+            desired = capacity.Adjustment.of(inputs)
+            resized = capacity.resized(context.cluster, current, desired)
             return resized.desired_capacity - current
         case 'NODE_CREATE':
             return 1

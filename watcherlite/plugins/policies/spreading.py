@@ -57,23 +57,23 @@ class Spreading(Policy):
         decided = data.get(key) or {}
         if not count or self.places in decided:
             return
-        wanted = [
+        desired = [
             Place(place['name'], place['weight'], place.get('cap', -1))
             for place in context.properties[self.places]
         ]
         if context.node is not None:
-            self._assign_place(context, context.node.uuid, wanted)
+            self._assign_place(context, context.node.uuid, desired)
             return
         now = placement.count_by_place(context.nodes, self.key)
         plan = placement.distribute_new if count > 0 else placement.distribute_removals
         data[key] = {
             **decided,
             'count': abs(count),
-            self.places: plan(now, wanted, abs(count)),
+            self.places: plan(now, desired, abs(count)),
         }
 
     def _assign_place(
-        self, context: PolicyContext, node: str, wanted: Sequence[Place]
+        self, context: PolicyContext, node: str, desired: Sequence[Place]
     ) -> None:
         """Decide the place of a single new node."""
         own = context.node
@@ -84,7 +84,7 @@ class Spreading(Policy):
             return
         others = [other for other in context.nodes if other.uuid != node]
         (name,) = placement.distribute_new(
-            placement.count_by_place(others, self.key), wanted, 1
+            placement.count_by_place(others, self.key), desired, 1
         )
         placed[self.key] = name
         context.save(node_data={node: {placement.PLACEMENT: placed}})

@@ -92,9 +92,9 @@ class AutoScalingGroup(InstanceGroup):
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
         """Return the batch of all members, whatever size scaling has left."""
-        wanted = context.properties
-        desired: int | None = wanted.get('desired_capacity')
-        least = wanted['min_size'] if desired is None else desired
+        properties = context.properties
+        desired: int | None = properties.get('desired_capacity')
+        least = properties['min_size'] if desired is None else desired
         return self.adoption_batch(context, members, least, _preserved_data(context))
 
     def adjust(
@@ -151,8 +151,8 @@ def _current_size(context: NestedContext, members: Sequence[Member]) -> int:
 
 
 def _bounded(context: NestedContext, size: int) -> int:
-    wanted = context.properties
-    return groups.clamp(size, wanted['min_size'], wanted['max_size'])
+    properties = context.properties
+    return groups.clamp(size, properties['min_size'], properties['max_size'])
 
 
 def _adjusted(context: NestedContext, size: int, details: Mapping[str, Any]) -> int:

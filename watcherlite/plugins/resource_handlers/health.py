@@ -18,7 +18,7 @@ from watcherlite.plugins.http_messages import (
 from watcherlite.plugins.redaction import redact_url
 
 #: Timeout of one check, in seconds.
-_PATIENCE = 5.0
+_TIMEOUT = 5.0
 
 SCHEMA: Mapping[str, Any] = {
     'type': 'object',
@@ -72,10 +72,10 @@ async def health_problem(
 
     request = HttpRequestMessage('GET', health['url'])
     expected = frozenset(health.get('expected_statuses', range(200, 300)))
-    settings = http_parts.settings(options, group, destinations, _PATIENCE)
+    settings = http_parts.settings(options, group, destinations, _TIMEOUT)
     url = redact_url(health['url'])
     try:
-        answer = await http_client.exchange(context, request, settings, _PATIENCE)
+        answer = await http_client.exchange(context, request, settings, _TIMEOUT)
     except DestinationRefused as error:
         raise exceptions.StateUnknown(f'{url}: {error}') from None
     except ExchangeFailed as error:
@@ -93,7 +93,7 @@ async def _port_problem(
 
     failure = 'no address'
     try:
-        async with context.service(f'{host}:{port}'), asyncio.timeout(_PATIENCE):
+        async with context.service(f'{host}:{port}'), asyncio.timeout(_TIMEOUT):
             for address in await asyncio.to_thread(
                 _addresses, host, port, destinations
             ):

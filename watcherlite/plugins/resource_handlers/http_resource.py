@@ -216,23 +216,23 @@ class HttpResource(ResourceHandler):
     async def _search(self, context: ResourceCoroutineContext) -> tuple[Any, Any, str]:
         """Return the id that `find` selects or None, the response, and the path."""
         called = await self._call(context, 'find', also=http_calls.GONE)
-        wanted = context.properties
-        path = wanted['find'].get('id_path', wanted['id_path'])
+        desired = context.properties
+        path = desired['find'].get('id_path', desired['id_path'])
         if called.status in http_calls.GONE:
             return None, None, path
         return http_calls.value_at(called.content, path), called.content, path
 
     async def check(self, context: ResourceCoroutineContext) -> Result:
         """Check that it exists, and has not failed."""
-        wanted = context.properties
-        if 'read' not in wanted and 'status' not in wanted:
+        desired = context.properties
+        if 'read' not in desired and 'status' not in desired:
             return base.unsupported_check(context)
-        if 'status' in wanted:
+        if 'status' in desired:
             state = await self._state(context)
             if state is None:
                 raise ResourceFault(f'{context.resource_name} no longer exists')
             _refuse_failed(context, state)
-        if 'read' not in wanted:
+        if 'read' not in desired:
             return Ready()
         called = await self._call(context, 'read')
         return Ready(attributes=self._attributes(context, called.content))
@@ -378,17 +378,17 @@ class HttpResource(ResourceHandler):
         # Slow to import and not needed without HTTP.
         from watcherlite.plugins import http_client
 
-        wanted = context.properties
+        desired = context.properties
         request = HttpRequestMessage(
             call['method'],
             http_calls.expand_id(call['url'], context.physical_id),
             http_parts.headers(
                 context,
                 call,
-                wanted.get('headers') or {},
+                desired.get('headers') or {},
                 call.get('headers') or {},
-                wanted.get('private_headers') or {},
-                key_header=wanted.get('key_header', http_parts.KEY_HEADER),
+                desired.get('private_headers') or {},
+                key_header=desired.get('key_header', http_parts.KEY_HEADER),
             ),
             http_parts.body(call),
         )
@@ -439,10 +439,10 @@ class HttpResource(ResourceHandler):
         self, context: RunningResource, name: str, ready: Ready
     ) -> Result:
         """Return the result of a call, or that it has to be polled."""
-        wanted = context.properties
-        status = wanted.get('status')
+        desired = context.properties
+        status = desired.get('status')
         waits = name in ('create', 'update', 'delete')
-        done = wanted[name].get('done') if name in wanted else None
+        done = desired[name].get('done') if name in desired else None
         if status is not None and done is None and waits:
             done = [] if name == 'delete' else status['done']
         return self._awaited_statuses(context, done, ready)

@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 
 def main() -> int:
     """Start the process in standard input; print its pid, or the error."""
-    wanted = json.load(sys.stdin)
+    desired = json.load(sys.stdin)
     # Closed by exec: end of file means that exec has succeeded.
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(reader)
-        _execute(wanted, writer)
+        _execute(desired, writer)
     os.close(writer)
     with open(reader, encoding='utf-8', errors='replace') as pipe:
         problem = pipe.read()
@@ -33,7 +33,7 @@ def main() -> int:
     return 0
 
 
-def _execute(wanted: dict[str, Any], writer: int) -> NoReturn:
+def _execute(desired: dict[str, Any], writer: int) -> NoReturn:
     """Execute the process, or write the reason of the failure."""
     step = 'it cannot have a session of its own'
     try:
@@ -44,17 +44,17 @@ def _execute(wanted: dict[str, Any], writer: int) -> NoReturn:
             if signal.getsignal(number) is signal.SIG_IGN:
                 signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        step = f'its directory {wanted["directory"]} cannot be used'
-        os.chdir(wanted['directory'])
-        step = f'its log {wanted["log"]} cannot be written'
+        step = f'its directory {desired["directory"]} cannot be used'
+        os.chdir(desired['directory'])
+        step = f'its log {desired["log"]} cannot be written'
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        log = os.open(wanted['log'] or os.devnull, flags, 0o600)
+        log = os.open(desired['log'] or os.devnull, flags, 0o600)
         nothing = os.open(os.devnull, os.O_RDONLY)
-        step = f'{wanted["argv"][0]} cannot be run'
+        step = f'{desired["argv"][0]} cannot be run'
         for source, target in ((nothing, 0), (log, 1), (log, 2)):
             os.dup2(source, target)
         os.execve(  # noqa: S606  # nosec B606  # the handler has an allow-list
-            wanted['argv'][0], wanted['argv'], wanted['environment']
+            desired['argv'][0], desired['argv'], desired['environment']
         )
     except OSError as error:
         os.write(writer, f'{step}: {error.strerror}'.encode())

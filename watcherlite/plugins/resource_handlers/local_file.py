@@ -151,24 +151,24 @@ class LocalFile(ResourceHandler):
 
     def check(self, context: ResourceContext) -> Ready:
         """Check its content, mode and owner."""
-        wanted = context.properties
-        self._check_here(context, wanted['path'])
-        with self._managed_path(wanted['path']) as place:
+        desired = context.properties
+        self._check_here(context, desired['path'])
+        with self._managed_path(desired['path']) as place:
             found = place.read_attributes()
             if found is None:
-                raise ResourceFault(f'{wanted["path"]} does not exist')
+                raise ResourceFault(f'{desired["path"]} does not exist')
             wrong = []
-            if found.sha256 != _sha256(wanted['content']):
+            if found.sha256 != _sha256(desired['content']):
                 wrong.append('its content differs')
-            mode = _mode(wanted, locked=bool(context.data.get('locked')))
+            mode = _mode(desired, locked=bool(context.data.get('locked')))
             if found.mode != mode:
                 wrong.append(f'its mode is {found.mode:04o}, not {mode:04o}')
-            if 'owner' in wanted and not file_access.has_owner(
-                wanted['owner'], found.user, found.group
+            if 'owner' in desired and not file_access.has_owner(
+                desired['owner'], found.user, found.group
             ):
-                wrong.append(f'it does not belong to {wanted["owner"]}')
+                wrong.append(f'it does not belong to {desired["owner"]}')
         if wrong:
-            raise ResourceFault(f'{wanted["path"]}: {"; ".join(wrong)}')
+            raise ResourceFault(f'{desired["path"]}: {"; ".join(wrong)}')
         return Ready()
 
     def check_external(self, context: ResourceContext) -> Ready:
@@ -234,18 +234,18 @@ class LocalFile(ResourceHandler):
             place.set_mode(_mode(context.properties, locked))
 
     def _write(self, place: file_access.ManagedPath, context: ResourceContext) -> Ready:
-        wanted = context.properties
-        content = wanted['content'].encode()
+        desired = context.properties
+        content = desired['content'].encode()
         owner = (
-            file_access.resolve_owner(wanted['owner']) if 'owner' in wanted else None
+            file_access.resolve_owner(desired['owner']) if 'owner' in desired else None
         )
-        mode = _mode(wanted, locked=bool(context.data.get('locked')))
+        mode = _mode(desired, locked=bool(context.data.get('locked')))
         place.write(content, mode, owner, context.resource_uuid)
         return Ready(
-            physical_id=wanted['path'],
+            physical_id=desired['path'],
             attributes={
-                'path': wanted['path'],
-                'sha256': _sha256(wanted['content']),
+                'path': desired['path'],
+                'sha256': _sha256(desired['content']),
                 'size': len(content),
             },
             data={

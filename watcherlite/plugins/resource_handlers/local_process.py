@@ -46,11 +46,11 @@ NAME = 'Local::Process'
 REBOOT = 'reboot'
 _GROUP = options.group_name(base.RESOURCE_HANDLERS, NAME)
 #: Timeout of the start until exec, in seconds.
-_START_PATIENCE = 30.0
+_START_TIMEOUT = 30.0
 #: Seconds between two checks whether a process has ended.
 _END_INTERVAL = 0.1
 #: Seconds that a process may take to end after SIGKILL.
-_KILL_PATIENCE = 30.0
+_KILL_TIMEOUT = 30.0
 #: Properties whose change restarts it.
 _STARTED_WITH = frozenset({'argv', 'environment', 'directory'})
 
@@ -285,33 +285,33 @@ class LocalProcess(ResourceHandler):
     # starting
 
     def _start(self, context: RunningResource) -> Result:
-        wanted = context.properties
+        desired = context.properties
         environment = {
             **self.options.environment,
-            **wanted['environment'],
+            **desired['environment'],
             process_table.MARKER: context.resource_uuid,
         }
         context.fence()
         pid = launch(
-            allow_list.resolved(wanted['argv']),
+            allow_list.resolved(desired['argv']),
             environment,
-            wanted['directory'],
+            desired['directory'],
             self._log(context),
         )
         process = process_table.read_process(pid)
         if process is None:
             raise ResourceFault(
-                f'{wanted["argv"][0]} ended immediately{self._observe(context)}'
+                f'{desired["argv"][0]} ended immediately{self._observe(context)}'
             )
         return self._started(context, process)
 
     def _started(
         self, context: RunningResource, process: Process
     ) -> ResourceInProgress:
-        wanted = context.properties['health']
+        desired = context.properties['health']
         return ResourceInProgress(
-            {'step': 'health', 'until': _seconds_text(context, wanted['timeout'])},
-            wanted['interval'],
+            {'step': 'health', 'until': _seconds_text(context, desired['timeout'])},
+            desired['interval'],
             f'{socket.gethostname()}:{process.pid}:{process.start}',
             {
                 'pid': process.pid,
@@ -335,18 +335,18 @@ class LocalProcess(ResourceHandler):
                     'log': self._log(context),
                 }
             )
-        wanted = context.properties['health']
+        desired = context.properties['health']
         if context.now() >= until:
             raise ResourceFault(
-                f'Process {process.pid} is unhealthy after {wanted["timeout"]} s: '
+                f'Process {process.pid} is unhealthy after {desired["timeout"]} s: '
                 f'{wrong}{self._observe(context)}'
             )
-        return ResourceInProgress(token, wanted['interval'])
+        return ResourceInProgress(token, desired['interval'])
 
     async def _problem(self, context: ResourceCoroutineContext) -> str | None:
-        wanted = context.properties['health']
+        desired = context.properties['health']
         return await health.health_problem(
-            context, wanted, self.options, _GROUP, self.destinations
+            context, desired, self.options, _GROUP, self.destinations
         )
 
     def _running(self, context: RunningResource) -> Process:
@@ -408,7 +408,7 @@ class LocalProcess(ResourceHandler):
         killed = {
             **token,
             'step': 'killed',
-            'until': _seconds_text(context, _KILL_PATIENCE),
+            'until': _seconds_text(context, _KILL_TIMEOUT),
         }
         return ResourceInProgress(killed, _END_INTERVAL)
 
@@ -436,7 +436,7 @@ def launch(
     :param log: a file for its output; None: nowhere
     :raises ResourceFault: it cannot be started
     """
-    wanted = {
+    desired = {
         'argv': list(argv),
         'environment': dict(environment),
         'directory': directory,
@@ -445,12 +445,12 @@ def launch(
     try:
         ended = subprocess.run(  # noqa: S603  # nosec B603  # it is our own
             [sys.executable, '-I', '-S', launcher.__file__],
-            input=json.dumps(wanted).encode(),
+            input=json.dumps(desired).encode(),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env={'LANG': 'C.UTF-8'},
             cwd='/',
-            timeout=_START_PATIENCE,
+            timeout=_START_TIMEOUT,
             check=False,
         )
         response = json.loads(ended.stdout)

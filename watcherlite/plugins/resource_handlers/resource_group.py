@@ -65,15 +65,15 @@ class ResourceGroup(NestedHandler):
     }
 
     def expand(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
-        wanted = context.properties
+        desired = context.properties
         removed = groups.removed(
             context.data.get(REMOVED) or {},
             members,
-            wanted['removal_policies'],
-            wanted['removal_policies_mode'],
+            desired['removal_policies'],
+            desired['removal_policies_mode'],
         )
         names = _names(members, removed)
-        target = [next(names) for _ in range(wanted['count'])]
+        target = [next(names) for _ in range(desired['count'])]
         policies = group_batches.policies(
             context, (group_batches.ROLLING_UPDATE, BATCH_CREATE)
         )
@@ -83,7 +83,7 @@ class ResourceGroup(NestedHandler):
             else None
             for key in (group_batches.ROLLING_UPDATE, BATCH_CREATE)
         )
-        define = _definition(wanted)
+        define = _definition(desired)
         if creation is not None and not members:
             batches = group_batches.creation_batches(context, target, define, creation)
         else:
@@ -95,9 +95,9 @@ class ResourceGroup(NestedHandler):
 
     def adopted(self, context: NestedContext, members: Sequence[Member]) -> Expansion:
         """Return the batch of all members, by their names."""
-        wanted, there = context.properties, {member.name for member in members}
+        desired, there = context.properties, {member.name for member in members}
         removed: dict[str, str | None] = dict(context.data.get(REMOVED) or {})
-        missing = max(0, wanted['count'] - len(there))
+        missing = max(0, desired['count'] - len(there))
         if not missing:
             # All members exist: a missing number was removed.
             numbers = {int(name) for name in there if name.isdecimal()}
@@ -106,7 +106,7 @@ class ResourceGroup(NestedHandler):
         fresh = groups.index_names(there | removed.keys())
         names = [*there, *itertools.islice(fresh, missing)]
         batches = group_batches.existing_batch(
-            context, members, names, _definition(wanted)
+            context, members, names, _definition(desired)
         )
         return Expansion(batches, {**context.data, REMOVED: removed})
 
@@ -136,9 +136,9 @@ def _names(members: Iterable[Member], removed: Collection[str]) -> Iterator[str]
     return itertools.chain(sorted(own), groups.index_names(removed))
 
 
-def _definition(wanted: Mapping[str, Any]) -> Callable[[str], Mapping[str, Any]]:
+def _definition(desired: Mapping[str, Any]) -> Callable[[str], Mapping[str, Any]]:
     """Return a function that returns the definition of a member by its name."""
-    definition, variable = wanted['resource_def'], wanted['index_var']
+    definition, variable = desired['resource_def'], desired['index_var']
 
     @functools.cache
     def define(name: str) -> Mapping[str, Any]:

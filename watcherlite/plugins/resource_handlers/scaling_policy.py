@@ -136,11 +136,11 @@ class ScalingPolicy(ResourceHandler):
             'min_adjustment_step',
             'cooldown',
         )
-        wanted = context.properties
+        desired = context.properties
         adjustment = {
-            name: wanted[name] for name in names if wanted.get(name) is not None
+            name: desired[name] for name in names if desired.get(name) is not None
         }
         return PassOn(
-            wanted['auto_scaling_group_id'],
+            desired['auto_scaling_group_id'],
             {**adjustment, 'policy': context.resource_name},
         )

@@ -42,15 +42,15 @@ class ClusterHealth(base.Strategy):
 
     def execute(self, context: base.StrategyContext) -> Solution:
         """Return a check and a recovery of each cluster that needs them."""
-        wanted = context.parameters
+        desired = context.parameters
         found = context.model('clusters').clusters(
-            names=wanted['clusters'], tenant=wanted['tenant']
+            names=desired['clusters'], tenant=desired['tenant']
         )
         solution = Solution()
         recovered = 0
         for cluster in health.without_blockers(context, 'cluster', found):
             recovered += _missing_count(cluster)
-            self._propose(solution, cluster, wanted['check'], wanted['operation'])
+            self._propose(solution, cluster, desired['check'], desired['operation'])
         solution.indicators = {
             'nodes_count': sum(cluster.nodes for cluster in found),
             'unhealthy_nodes_count': sum(_missing_count(cluster) for cluster in found),

@@ -39,16 +39,16 @@ class StackHealth(base.Strategy):
 
     def execute(self, context: base.StrategyContext) -> Solution:
         """Return a check and an update of each stack that needs them."""
-        wanted = context.parameters
+        desired = context.parameters
         found = context.model('stacks').stacks(
-            names=wanted['stacks'], tags=wanted['tags'], tenant=wanted['tenant']
+            names=desired['stacks'], tags=desired['tags'], tenant=desired['tenant']
         )
         solution = Solution()
         repaired = 0
         for stack in health.without_blockers(context, 'stack', found):
             if not stack.healthy:
                 repaired += len(stack.unhealthy)
-            self._propose(solution, stack, wanted['check'])
+            self._propose(solution, stack, desired['check'])
         solution.indicators = {
             'resources_count': sum(stack.resources for stack in found),
             'unhealthy_resources_count': sum(len(stack.unhealthy) for stack in found),

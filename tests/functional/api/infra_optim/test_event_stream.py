@@ -157,13 +157,13 @@ class TestFollow(FollowCase):
         self.plan.away = True
         self.assertEqual(AWAY, self.next_of(stream, heartbeat))
 
-        def comes_back() -> None:
+        def restore() -> None:
             self.plan.away = False
             self.plan.add_event('SUCCEEDED', over=True)
             self.clock.advance(histories.POLL)
 
         self.assertEqual(
-            [(1, 'SUCCEEDED')], event_states(self.next_of(stream, comes_back))
+            [(1, 'SUCCEEDED')], event_states(self.next_of(stream, restore))
         )
 
     def test_end_of_process_ends_stream(self) -> None:
@@ -171,7 +171,7 @@ class TestFollow(FollowCase):
 
 
 class TestIsOver(FollowCase):
-    def test_stream_is_over_if_subject_ended_and_all_events_are_known(self) -> None:
+    def test_stream_ends_if_subject_ended_and_all_events_are_known(self) -> None:
         self.assertFalse(histories.is_over(self.history, 0))
         self.plan.add_event('SUCCEEDED', over=True)
         self.assertFalse(histories.is_over(self.history, 0))

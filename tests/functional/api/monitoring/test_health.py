@@ -19,7 +19,7 @@ from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
 
 #: Seconds of real time after which a test that waits for a thread fails.
-PATIENCE = 10.0
+TIMEOUT = 10.0
 
 
 class UnavailableStore:
@@ -207,7 +207,7 @@ class TestBrokerProbe(base.TestCase):
         counts = []
         for seconds in (0.0, FRESH - 1, 1.0):
             clock.advance(seconds)
-            probe.status(PATIENCE)
+            probe.status(TIMEOUT)
             counts.append(len(asked))
 
         self.assertEqual([1, 1, 2], counts)
@@ -217,17 +217,17 @@ class TestBrokerProbe(base.TestCase):
         self.addCleanup(gate.set)
         asked = []
 
-        def ask_broker():
+        def connect_to_broker():
             asked.append(1)
-            gate.wait(PATIENCE)
+            gate.wait(TIMEOUT)
 
-        probe = BrokerProbe(ask_broker, ManualClock().monotonic)
+        probe = BrokerProbe(connect_to_broker, ManualClock().monotonic)
 
         self.assertEqual(
             [('unknown', 'no response yet')] * 2, [probe.status(0), probe.status(0)]
         )
         gate.set()
-        self.assertEqual(('ok', 'available'), probe.status(PATIENCE))
+        self.assertEqual(('ok', 'available'), probe.status(TIMEOUT))
         self.assertEqual([1], asked)
 
     def test_error_is_reported_without_password_and_next_probe_runs(self):
@@ -237,14 +237,14 @@ class TestBrokerProbe(base.TestCase):
             exceptions.BrokerUnavailable('amqp://u:S3cret@h is away'),
         ]
 
-        def ask_broker():
+        def connect_to_broker():
             if errors:
                 raise errors.pop(0)
 
-        probe = BrokerProbe(ask_broker, clock.monotonic)
+        probe = BrokerProbe(connect_to_broker, clock.monotonic)
         found = []
         for _ in range(3):
-            found.append(probe.status(PATIENCE))
+            found.append(probe.status(TIMEOUT))
             clock.advance(FRESH + 1)
 
         self.assertEqual(

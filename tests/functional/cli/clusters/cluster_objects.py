@@ -156,4 +156,4 @@ SHOWN_TYPE = {
     'schema': {'command': {'type': 'List', 'required': True}},
     'support_status': PROFILE_TYPE['support_status'],
 }
-OPERATIONS = {'reboot': {'description': 'Starts it anew.', 'parameters': {}}}
+OPERATIONS = {'reboot': {'description': 'Restarts it.', 'parameters': {}}}

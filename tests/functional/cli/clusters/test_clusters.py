@@ -163,13 +163,7 @@ class ShowCommandsTest(ClusterCase):
             )
             self.assertEqual(shown.SHOWN_TYPE['schema'], one['Schema'])
         self.assertEqual(
-            [
-                {
-                    'Operation': 'reboot',
-                    'Description': 'Starts it anew.',
-                    'Parameters': {},
-                }
-            ],
+            [{'Operation': 'reboot', 'Description': 'Restarts it.', 'Parameters': {}}],
             self.rows('profile', 'type', 'ops', 't-1.0'),
         )
 

@@ -138,9 +138,9 @@ class OperationCommandsTest(ClusterCase):
                 {'reboot': {'wait': 3}},
             ),
             (
-                ['mark-unhealthy', 'web-1', 'it smokes'],
+                ['mark-unhealthy', 'web-1', 'it is slow'],
                 'POST /nodes/web-1/actions',
-                {'mark_unhealthy': {'mark_unhealthy': True, 'reason': 'it smokes'}},
+                {'mark_unhealthy': {'mark_unhealthy': True, 'reason': 'it is slow'}},
             ),
             (
                 ['mark-unhealthy', 'web-1', '--reset'],

@@ -92,13 +92,13 @@ class ClusterLifecycleTest(RealClusterCase):
         self.create_cluster('marked', 2)
         (first, _) = self.rows('cluster', 'members', 'list', 'marked')
 
-        marked = self.rows('node', 'mark-unhealthy', first['ID'], 'it smokes')
+        marked = self.rows('node', 'mark-unhealthy', first['ID'], 'it is slow')
         self.call_and_wait('cluster', 'check', 'marked')
         found = self.node_statuses('marked')
         code, _ = self.call_and_wait('cluster', 'recover', 'marked')
 
         self.assertEqual(
-            ('ERROR', 'it smokes'), (marked['Status'], marked['Status Reason'])
+            ('ERROR', 'it is slow'), (marked['Status'], marked['Status Reason'])
         )
         self.assertEqual(['ACTIVE', 'ERROR'], sorted(found.values()))
         self.assertEqual(0, code)
@@ -253,14 +253,14 @@ class PoliciesReceiversAndActionsTest(RealClusterCase):
         self.assertEqual(1, code)
         self.assertIn('watcherlite: the action node_create_', messages)
         self.assertIn(' is FAILED: ', messages)
-        path = self.file('type: no.such.thing\nversion: "1.0"\nproperties: {}\n')
+        path = self.file('type: no.such.sample\nversion: "1.0"\nproperties: {}\n')
 
         self.assertEqual(
-            (2, "The cluster 'nowhere' could not be found."),
-            self.fail('cluster', 'show', 'nowhere'),
+            (2, "The cluster 'missing' could not be found."),
+            self.fail('cluster', 'show', 'missing'),
         )
         self.assertEqual(2, self.fail('profile', 'validate', '--spec', path)[0])
         self.assertEqual(
-            2, self.fail('cluster', 'create', 'x', '--profile', 'nobody')[0]
+            2, self.fail('cluster', 'create', 'x', '--profile', 'unknown')[0]
         )
         self.assertEqual(2, self.fail('cluster', 'list', '--sort', 'colour')[0])

@@ -209,8 +209,8 @@ class StackMaintenanceTest(RealStackCase):
         self.assertNotEqual(before['keep'][1], after['keep'][1])
         path = str(self.home / 'marked.yaml')
         self.assertEqual(
-            (2, 'The Stack (nowhere) could not be found.'),
-            self.fail('stack', 'show', 'nowhere'),
+            (2, 'The Stack (missing) could not be found.'),
+            self.fail('stack', 'show', 'missing'),
         )
         self.assertEqual(
             (2, 'Signal is not supported for resource keep (OS::Heat::RandomString).'),

@@ -26,7 +26,7 @@ class CatalogueTest(AuditCase):
                 'released_compute_nodes_count',
                 'instance_migrations_count',
             ],
-            [wanted['name'] for wanted in goal.efficacy_specification],
+            [desired['name'] for desired in goal.efficacy_specification],
         )
         self.assertEqual(
             '{"minimum": 0, "type": "integer"}',
@@ -70,7 +70,7 @@ class CatalogueTest(AuditCase):
         )
 
     def test_a_strategy_without_its_goal_is_skipped(self) -> None:
-        world = self.create_audit_world(strategies={'lost': strategy(goal='nowhere')})
+        world = self.create_audit_world(strategies={'lost': strategy(goal='missing')})
         names = [s.strategy.name for s in world.store.list_strategies(Query())]
         self.assertEqual(['actuator', 'dummy'], sorted(names))
-        self.assertIn('its goal nowhere is not installed', self.log.output)
+        self.assertIn('its goal missing is not installed', self.log.output)

@@ -44,7 +44,7 @@ class ExpiryTest(AuditCase):
                     'Not started within 24 h of its proposal.',
                 )
             ],
-            world.story(old),
+            world.history(old),
         )
 
     def test_a_plan_that_is_started_meanwhile_does_not_expire(self) -> None:

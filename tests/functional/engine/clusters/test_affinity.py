@@ -1,6 +1,6 @@
 """Actions on resources of one host are executed there."""
 
-from tests.cluster_worlds import ClusterCase, Outside, machine
+from tests.cluster_worlds import ClusterCase, ExternalResources, machine
 from watcherlite import exceptions
 from watcherlite.db.api import Worker
 from watcherlite.domain.resource_results import Ready
@@ -21,7 +21,7 @@ class TestAffinity(ClusterCase):
         def host(self, physical_id, data):
             return 'host-1' if physical_id else None
 
-        kind = type('Homed', (machine(Outside()),), {'host': host})
+        kind = type('Homed', (machine(ExternalResources()),), {'host': host})
         self.world = self.create_cluster_world(
             handlers={'Homed': kind}, sweep_interval=LONG
         )
@@ -48,32 +48,32 @@ class TestAffinity(ClusterCase):
         self.assertEqual(('SUCCEEDED', 1), (action.status, action.attempt))
 
 
-class TestWorkUnderWay(ClusterCase):
+class TestOperationInProgress(ClusterCase):
     """A worker of another host owns the action, and cannot poll the operation."""
 
     def setUp(self):
         super().setUp()
-        self.outside = Outside()
+        self.external = ExternalResources()
         self.unseen = LONG
 
         def host(handler, physical_id, data):
             return 'host-1' if physical_id else None
 
         def poll(handler, context, operation, token):
-            self.outside.record_call('poll', context.resource_name)
+            self.external.record_call('poll', context.resource_name)
             self.unseen -= 1
             if self.unseen >= 0:
                 self.register_other_host()
                 raise exceptions.StateUnknown('it is on host-1')
-            self.outside.things.setdefault(context.physical_id, {})
+            self.external.samples.setdefault(context.physical_id, {})
             return Ready(context.physical_id)
 
         def find(handler, context):
-            self.outside.record_call('find', context.resource_name)
+            self.external.record_call('find', context.resource_name)
             return Ready(context.physical_id)
 
         members = {'idempotent': False, 'host': host, 'poll': poll, 'find': find}
-        kind = machine(self.outside, **members)
+        kind = machine(self.external, **members)
         self.world = self.create_cluster_world(
             handlers={'Homed': kind}, sweep_interval=LONG
         )
@@ -97,7 +97,7 @@ class TestWorkUnderWay(ClusterCase):
         self.assertEqual('SUCCEEDED', self.world.wait_for_end(asked).status)
         self.assertEqual('ACTIVE', self.world.reload(self.node).status)
         self.assertEqual(
-            [('create', 'n'), ('poll', 'n'), ('find', 'n')], self.outside.calls
+            [('create', 'n'), ('poll', 'n'), ('find', 'n')], self.external.calls
         )
 
     def test_an_operation_that_cannot_be_repeated_is_polled_again(self):
@@ -105,9 +105,9 @@ class TestWorkUnderWay(ClusterCase):
         node = self.world.create_node(self.node)
         self.unseen = 2
 
-        inputs = {'operation': 'paint', 'params': {'colour': 'red'}}
+        inputs = {'operation': 'patch', 'params': {'colour': 'red'}}
         action = self.world.run_action(NODE_OPERATION, node, inputs)
 
         self.assertEqual('SUCCEEDED', action.status)
-        self.assertEqual(['n'], self.outside.of('paint'))
-        self.assertEqual(4, len(self.outside.of('poll')))
+        self.assertEqual(['n'], self.external.of('patch'))
+        self.assertEqual(4, len(self.external.of('poll')))

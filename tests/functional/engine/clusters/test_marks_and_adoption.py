@@ -33,10 +33,10 @@ class TestMarks(OperationsCase):
         return self.operations.nodes.mark_unhealthy(self.node.uuid, BY, *values)
 
     def test_a_mark_stores_an_event_and_evaluates_the_cluster(self) -> None:
-        after = self.mark('true', 'it smokes')
+        after = self.mark('true', 'it is slow')
 
         self.assertEqual(
-            ('ERROR', 'it smokes', {'unhealthy': 'it smokes'}),
+            ('ERROR', 'it is slow', {'unhealthy': 'it is slow'}),
             (after.status, after.status_reason, after.data),
         )
         cluster = self.world.reload(self.cluster)
@@ -56,7 +56,7 @@ class TestMarks(OperationsCase):
                 f'node_mark_unhealthy_{self.node.uuid[:8]}_',
                 'SUCCEEDED',
                 self.cluster.uuid,
-                {'mark_unhealthy': True, 'status_reason': 'it smokes'},
+                {'mark_unhealthy': True, 'status_reason': 'it is slow'},
             ),
             (
                 action.action_type,
@@ -67,7 +67,7 @@ class TestMarks(OperationsCase):
             ),
         )
         self.assertEqual(
-            (events.NODE, 'ACTIVE', 'ERROR', 'it smokes', 'end', self.cluster.uuid),
+            (events.NODE, 'ACTIVE', 'ERROR', 'it is slow', 'end', self.cluster.uuid),
             (
                 shown.event.subject,
                 shown.event.old_status,
@@ -114,14 +114,14 @@ class TestMarks(OperationsCase):
 
 class TestAdopting(OperationsCase):
     def test_an_adopted_resource_becomes_a_node_with_its_own_profile(self) -> None:
-        self.world.outside.things['here'] = {'value': 'x'}
-        wanted = AdoptionRequest(
-            'here', 'thing-1.0', 'n', 'master', overrides={'value': 'x'}
+        self.world.external.samples['here'] = {'value': 'x'}
+        desired = AdoptionRequest(
+            'here', 'sample-1.0', 'n', 'master', overrides={'value': 'x'}
         )
-        spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
+        spec = {'type': 'sample', 'version': '1.0', 'properties': {'value': 'x'}}
 
-        self.assertEqual(spec, self.operations.nodes.preview(wanted, BY))
-        node = self.operations.nodes.adopt(wanted, BY)
+        self.assertEqual(spec, self.operations.nodes.preview(desired, BY))
+        node = self.operations.nodes.adopt(desired, BY)
 
         profile = self.world.store.objects_by_id(Profile, [node.profile_id])
         self.assertEqual(spec, profile[node.profile_id].spec)
@@ -138,16 +138,16 @@ class TestAdopting(OperationsCase):
         self.addCleanup(world.stop)
 
         def adopt(handler: Any, context: Any) -> Ready:
-            world.outside.record_call('adopt', context.resource_name)
+            world.external.record_call('adopt', context.resource_name)
             return Ready(data={'ours': True})
 
         found = type(
-            'Found', (world.types.resource_types()['Thing'],), {'adopt': adopt}
+            'Found', (world.types.resource_types()['Sample'],), {'adopt': adopt}
         )
         world.types = world.types.of(resource_handlers={'Found': found})
         parts = dataclasses.replace(world.cluster_parts, plugins=world.types)
         operations = ClusterOperations(parts, world.clock, world)
-        world.outside.things['here'] = {}
+        world.external.samples['here'] = {}
 
         node = operations.nodes.adopt(AdoptionRequest('here', 'found', 'n'), BY)
         world.worker()
@@ -155,12 +155,12 @@ class TestAdopting(OperationsCase):
         world.wait_for_end(operations.nodes.check('n', BY).action)
         world.row(operations.nodes.delete('n', BY))
 
-        calls = [call for call, _ in world.outside.calls]
+        calls = [call for call, _ in world.external.calls]
         self.assertEqual(['adopt', 'check', 'delete'], calls)
         self.assertEqual({'data': {'ours': True}}, world.reload(node).kept)
 
     def test_a_type_without_adoption_is_rejected(self) -> None:
-        known = self.world.types.resource_types()['Thing']
+        known = self.world.types.resource_types()['Sample']
         blind = type('Blind', (known,), {'adoptable': False})
         types = self.world.types.of(resource_handlers={'Blind': blind})
         parts = dataclasses.replace(self.world.cluster_parts, plugins=types)
@@ -172,10 +172,10 @@ class TestAdopting(OperationsCase):
                 'that it has created.'
             ):
                 request(AdoptionRequest('x', 'blind'), BY)
-        self.assertEqual([], self.world.outside.calls)
+        self.assertEqual([], self.world.external.calls)
 
     def test_a_missing_resource_becomes_an_unhealthy_node(self) -> None:
-        node = self.operations.nodes.adopt(AdoptionRequest('gone', 'thing'), BY)
+        node = self.operations.nodes.adopt(AdoptionRequest('gone', 'sample'), BY)
 
         self.world.worker()
         self.world.wait_until_idle()
@@ -183,26 +183,26 @@ class TestAdopting(OperationsCase):
         self.assertEqual('ERROR', self.world.reload(node).status)
 
     def test_invalid_adoptions_are_rejected(self) -> None:
-        for wanted, kind, text in (
+        for desired, kind, text in (
             (
                 AdoptionRequest('x', 'nope'),
                 exceptions.NotFound,
                 "The profile_type 'nope' could not be found. Known types: "
-                'os.heat.stack-1.0, plain-1.0, thing-1.0.',
+                'os.heat.stack-1.0, plain-1.0, sample-1.0.',
             ),
             (
-                AdoptionRequest('x', 'thing', snapshot=True),
+                AdoptionRequest('x', 'sample', snapshot=True),
                 exceptions.BadRequest,
                 'No type of profile makes snapshots of what is adopted.',
             ),
             (
-                AdoptionRequest('', 'thing'),
+                AdoptionRequest('', 'sample'),
                 exceptions.BadRequest,
                 'The identity of what is adopted is missing.',
             ),
         ):
-            with self.subTest(wanted=wanted), self.assert_refused(text, kind):
-                self.operations.nodes.preview(wanted, BY)
+            with self.subTest(desired=desired), self.assert_refused(text, kind):
+                self.operations.nodes.preview(desired, BY)
 
 
 class TestUserActions(OperationsCase):

@@ -8,7 +8,7 @@ from tests.functional.engine.clusters.node_case import (
     failure_of,
     status_of,
 )
-from tests.stack_worlds import Outside, thing
+from tests.stack_worlds import ExternalResources, sample
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property
 from watcherlite.engine.clusters.action_types import (
@@ -48,7 +48,7 @@ class TestCreating(NodeCase):
 
     def test_a_node_whose_creation_fails_is_in_error_until_its_deletion(self):
         world = self.create_cluster_world()
-        world.outside.fails.add(('create', 'n'))
+        world.external.fails.add(('create', 'n'))
         node = world.insert_node(world.profile(), 'n')
 
         action = world.run_action(NODE_CREATE, node)
@@ -65,7 +65,7 @@ class TestCreating(NodeCase):
         )
         # Its handler may have created something.
         world.run_action(NODE_DELETE, node)
-        self.assertEqual([('create', 'n'), ('delete', 'n')], world.outside.calls)
+        self.assertEqual([('create', 'n'), ('delete', 'n')], world.external.calls)
 
     def test_a_creation_that_is_cancelled_before_its_start_has_a_reason(self):
         world, node = self.create_pending_node()
@@ -74,7 +74,7 @@ class TestCreating(NodeCase):
         world.plans.signal_action(asked.uuid, 'CANCEL')
 
         row = world.reload(node)
-        self.assertEqual(('ERROR', []), (row.status, world.outside.calls))
+        self.assertEqual(('ERROR', []), (row.status, world.external.calls))
         self.assertIn('Not made', row.status_reason)
         self.assertEqual([('n', 'create.error', 'ERROR')], world.transitions())
 
@@ -92,7 +92,7 @@ class TestCreating(NodeCase):
         )
 
     def test_the_handler_gets_the_placement_of_policies(self):
-        class Placed(thing(Outside())):
+        class Placed(sample(ExternalResources())):
             properties: ClassVar = {
                 'placement': Property({'type': 'object'}),
                 'value': Property({'type': 'string'}),
@@ -115,13 +115,13 @@ class TestDeleting(NodeCase):
         action = world.run_action(NODE_DELETE, node)
 
         self.assertEqual(('SUCCEEDED', {}), describe_action(action))
-        self.assertEqual([], world.outside.calls)
+        self.assertEqual([], world.external.calls)
         self.assertIsNotNone(world.reload(node).deleted_at)
 
     def test_a_node_stays_in_error_until_its_deletion_succeeds(self):
         world, node = self.create_active_node(value='red')
         made = world.reload(node)
-        world.outside.fails.add(('delete', 'n'))
+        world.external.fails.add(('delete', 'n'))
 
         action = world.run_action(NODE_DELETE, node)
 
@@ -130,10 +130,10 @@ class TestDeleting(NodeCase):
             ('FAILED', 'ERROR', 'delete of n does not work', None),
             (action.status, *status_of(row), row.deleted_at),
         )
-        world.outside.fails.clear()
+        world.external.fails.clear()
         world.run_action(NODE_DELETE, node)
         row = world.reload(node)
-        self.assertEqual({}, world.outside.things)
+        self.assertEqual({}, world.external.samples)
         self.assertEqual(
             (made.physical_id, {'output': 'red'}, made.properties),
             (row.physical_id, row.attributes, row.properties),
@@ -152,7 +152,7 @@ class TestDeleting(NodeCase):
 
         token = world.store.get_action(asked.uuid).token
         self.assertEqual(('pause', ['delete']), (token['step'], token['left']))
-        self.assertEqual([], world.outside.calls)
+        self.assertEqual([], world.external.calls)
         self.assertEqual('DELETING', world.reload(node).status)
         world.plans.signal_action(asked.uuid, 'CANCEL')
         self.assertEqual('CANCELLED', world.wait_for_end(asked).status)
@@ -202,7 +202,7 @@ class TestUpdating(NodeCase):
             )
             self.assertEqual(status == 'WARNING', row.status_reason == 'so so')
             self.assertEqual(
-                [(call, 'n') for call in ('create', *calls)], world.outside.calls
+                [(call, 'n') for call in ('create', *calls)], world.external.calls
             )
 
     def test_after_a_failed_update_the_old_profile_is_applied_again(self):
@@ -217,12 +217,12 @@ class TestUpdating(NodeCase):
                 node = world.insert_node(old, 'n')
                 world.create_node(node)
                 other = world.profile('q', **{'value': 'old', 'fixed': 'f', **new})
-                del world.outside.calls[:]
-                world.outside.fails.add((fails, 'n'))
+                del world.external.calls[:]
+                world.external.fails.add((fails, 'n'))
                 failed = world.run_action(
                     NODE_UPDATE, node, {'new_profile_id': other.uuid}
                 )
-                world.outside.fails.clear()
+                world.external.fails.clear()
 
                 world.run_action(NODE_UPDATE, node, {'new_profile_id': old.uuid})
 
@@ -231,7 +231,7 @@ class TestUpdating(NodeCase):
                     ('FAILED', old.id, 'ACTIVE'),
                     (failed.status, row.profile_id, row.status),
                 )
-                self.assertEqual(calls, [what for what, _ in world.outside.calls])
+                self.assertEqual(calls, [what for what, _ in world.external.calls])
                 self.assertNotIn('partial_update', row.kept)
 
     def test_an_update_needs_a_resource_and_a_profile_of_the_same_type(self):
@@ -241,7 +241,7 @@ class TestUpdating(NodeCase):
         )
         other_type = 'Node n has a different profile type than profile q'
         for type_, make, text, status in (
-            ('thing', self.create_pending_node, nothing, 'INIT'),
+            ('sample', self.create_pending_node, nothing, 'INIT'),
             ('plain', self.create_active_node, other_type, 'ACTIVE'),
         ):
             with self.subTest(type_=type_):
@@ -267,9 +267,9 @@ class TestMembership(NodeCase):
         inside, around = world.reload(node), world.reload(cluster)
         world.run_action(NODE_LEAVE, node)
 
-        outside = world.reload(node)
+        external = world.reload(node)
         self.assertEqual((cluster.id, 7, 8), (*place(inside), around.next_index))
-        self.assertEqual((None, -1), place(outside))
+        self.assertEqual((None, -1), place(external))
         self.assertEqual(
             [
                 ('n', 'join.start', 'INIT'),
@@ -326,7 +326,7 @@ class TestCancelling(NodeCase):
         self.assertEqual('ERROR', cancelled.status)
         self.assertIn('Creation aborted', cancelled.status_reason)
         self.assertIsNotNone(cancelled.physical_id)
-        self.assertEqual('delete', world.outside.calls[-1][0])
+        self.assertEqual('delete', world.external.calls[-1][0])
         self.assertEqual(
             [
                 ('n', 'create.start', 'CREATING'),
@@ -353,14 +353,14 @@ class TestSuspending(NodeCase):
         world.wait_until(
             lambda: world.store.get_action(asked.uuid).status == 'SUSPENDED'
         )
-        polls = world.outside.of('poll')
+        polls = world.external.of('poll')
         world.create_node(world.insert_node(world.profile(), 'other'))
 
-        self.assertEqual(polls, world.outside.of('poll'))
+        self.assertEqual(polls, world.external.of('poll'))
         self.assertEqual('CREATING', world.reload(node).status)
         with self.assertRaises(exceptions.ResourceIsLocked):
             world.request_action(CLUSTER_CHECK, cluster)
         world.plans.signal_action(asked.uuid, 'RESUME')
         self.assertEqual('SUCCEEDED', world.wait_for_end(asked).status)
         self.assertEqual('ACTIVE', world.reload(node).status)
-        self.assertEqual(['n', 'other'], world.outside.of('create'))
+        self.assertEqual(['n', 'other'], world.external.of('create'))

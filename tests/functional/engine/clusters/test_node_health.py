@@ -8,7 +8,7 @@ from tests.functional.engine.clusters.node_case import (
     operation_of,
     status_of,
 )
-from tests.stack_worlds import Outside
+from tests.stack_worlds import ExternalResources
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
@@ -25,7 +25,7 @@ class TestChecking(NodeCase):
         """A node that has just changed may still be starting."""
         world, node = self.create_active_node()
         made = world.reload(node)
-        del world.outside.things[made.physical_id]
+        del world.external.samples[made.physical_id]
 
         world.run_action(NODE_CHECK, node, {'detection': {'node_update_timeout': 3600}})
         status, reason = status_of(world.reload(node))
@@ -75,7 +75,7 @@ class TestChecking(NodeCase):
         def broken(self, context):
             raise KeyError('oops')
 
-        kind = type('Odd', (machine(Outside()),), {'check': broken})
+        kind = type('Odd', (machine(ExternalResources()),), {'check': broken})
         world = self.create_cluster_world(handlers={'Odd': kind})
         node = world.insert_node(world.profile(type_='odd'), 'n')
         world.create_node(node)
@@ -89,7 +89,7 @@ class TestChecking(NodeCase):
         def unseen(self, context):
             raise exceptions.StateUnknown('n runs on the-other-host')
 
-        kind = type('Far', (machine(Outside()),), {'check': unseen})
+        kind = type('Far', (machine(ExternalResources()),), {'check': unseen})
         world = self.create_cluster_world(handlers={'Far': kind})
         node = world.insert_node(world.profile(type_='far'), 'n')
         before = world.create_node(node)
@@ -119,7 +119,7 @@ class TestChecking(NodeCase):
             return Ready()
 
         members = {'adopt': adopt, 'check': check}
-        kind = type('Taken', (machine(Outside()),), members)
+        kind = type('Taken', (machine(ExternalResources()),), members)
         world = self.create_cluster_world(handlers={'Taken': kind})
         node = world.insert_node(
             world.profile(type_='taken'), 'n', physical_id='x', kept={'adopted': True}
@@ -139,7 +139,7 @@ class TestRecovering(NodeCase):
     def recovered(self, **inputs):
         world, node = self.create_active_node()
         world.save(node, status='ERROR', status_reason='broken')
-        world.outside.calls.clear()
+        world.external.calls.clear()
         return world, node, world.run_action(NODE_RECOVER, node, inputs)
 
     def test_each_recovery_calls_its_operation(self):
@@ -154,13 +154,13 @@ class TestRecovering(NodeCase):
 
                 done = operation or 'RECREATE'
                 self.assertEqual(('SUCCEEDED', done), operation_of(action))
-                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                self.assertEqual(calls, [call for call, _ in world.external.calls])
                 row = world.reload(node)
                 self.assertEqual(('ACTIVE', 'Recovery succeeded'), status_of(row))
                 self.assertEqual({'recovery': done}, row.data)
 
     def test_a_recovery_continues_only_if_its_check_finds_the_node_unhealthy(self):
-        needless = 'Recovery not needed: the node is well'
+        needless = 'Recovery not needed: the node is healthy'
         succeeded = 'Recovery succeeded'
         for missing, inputs, calls, reason in (
             (False, {'operation': 'REBOOT'}, ['check'], needless),
@@ -169,14 +169,14 @@ class TestRecovering(NodeCase):
             with self.subTest(missing=missing):
                 world, node = self.create_active_node()
                 if missing:
-                    world.outside.things.clear()
+                    world.external.samples.clear()
                 else:
                     world.save(node, status='ERROR', status_reason='broken')
-                world.outside.calls.clear()
+                world.external.calls.clear()
 
                 action = world.run_action(NODE_RECOVER, node, {'check': True, **inputs})
 
-                self.assertEqual(calls, [call for call, _ in world.outside.calls])
+                self.assertEqual(calls, [call for call, _ in world.external.calls])
                 self.assertEqual(('ACTIVE', reason), status_of(world.reload(node)))
                 self.assertEqual('SUCCEEDED', action.status)
 
@@ -196,10 +196,10 @@ class TestRecovering(NodeCase):
 
     def test_a_recovery_creates_a_node_that_was_never_created(self):
         world = self.create_cluster_world()
-        world.outside.fails.add(('create', 'n'))
+        world.external.fails.add(('create', 'n'))
         node = world.insert_node(world.profile(), 'n')
         world.run_action(NODE_CREATE, node)
-        world.outside.fails.clear()
+        world.external.fails.clear()
 
         action = world.run_action(
             NODE_RECOVER, node, {'operation': 'REBOOT', 'check': True}
@@ -207,7 +207,7 @@ class TestRecovering(NodeCase):
 
         self.assertEqual(('SUCCEEDED', 'RECREATE'), operation_of(action))
         self.assertEqual(
-            ['create', 'delete', 'create'], [call for call, _ in world.outside.calls]
+            ['create', 'delete', 'create'], [call for call, _ in world.external.calls]
         )
 
     def test_a_failed_deletion_stops_an_unforced_recreation(self):
@@ -217,7 +217,7 @@ class TestRecovering(NodeCase):
         ):
             with self.subTest(force=force):
                 world, node = self.create_active_node()
-                world.outside.fails.add(('delete', 'n'))
+                world.external.fails.add(('delete', 'n'))
 
                 action = world.run_action(NODE_RECOVER, node, {'force_recreate': force})
 
@@ -234,7 +234,7 @@ class TestRecovering(NodeCase):
             cancelled.append((operation, token))
 
         members = {'delete': delete, 'cancel': cancel}
-        kind = type('Slow', (machine(Outside()),), members)
+        kind = type('Slow', (machine(ExternalResources()),), members)
         text = 'The resource of the node was not deleted in 0 s'
         for force, ended in ((False, ('FAILED', text)), (True, ('SUCCEEDED', None))):
             with self.subTest(force=force):
@@ -253,7 +253,7 @@ class TestRecovering(NodeCase):
     def test_the_recovery_of_a_health_policy_is_executed(self):
         world, node = self.create_pending_node()
         world.save(node, status='ERROR', physical_id='x')
-        world.outside.things['x'] = {}
+        world.external.samples['x'] = {}
         asked = world.request_action(NODE_RECOVER, node)
         decided = [{'name': 'REBUILD', 'params': {}}]
         world.store_decisions(asked, {'health': {'recover_action': decided}})
@@ -266,16 +266,16 @@ class TestRecovering(NodeCase):
 
 
 class TestOperating(NodeCase):
-    def operated(self, inputs, type_='thing'):
+    def operated(self, inputs, type_='sample'):
         world, node = self.create_active_node(type_=type_)
         return world, node, world.run_action(NODE_OPERATION, node, inputs)
 
     def test_an_operation_of_the_profile_is_executed(self):
         world, node, action = self.operated(
-            {'operation': 'paint', 'params': {'colour': 'red'}}
+            {'operation': 'patch', 'params': {'colour': 'red'}}
         )
 
-        self.assertEqual(('SUCCEEDED', {'operation': 'paint'}), describe_action(action))
+        self.assertEqual(('SUCCEEDED', {'operation': 'patch'}), describe_action(action))
         row = world.reload(node)
         self.assertEqual(
             ('ACTIVE', 'Operation succeeded', {'output': 'red'}),
@@ -294,7 +294,7 @@ class TestOperating(NodeCase):
     def test_unknown_and_invalid_operations_fail(self):
         for inputs, text in (
             ({'operation': 'fly'}, "The requested operation 'fly' is not supported"),
-            ({'operation': 'paint', 'params': {}}, 'params.colour: is required'),
+            ({'operation': 'patch', 'params': {}}, 'params.colour: is required'),
         ):
             with self.subTest(inputs=inputs):
                 world, node, action = self.operated(inputs)
@@ -308,9 +308,9 @@ class TestOperating(NodeCase):
 
         action = world.run_action(NODE_OPERATION, node, {'operation': 'reboot'})
 
-        self.assertEqual(('FAILED', []), (action.status, world.outside.calls))
+        self.assertEqual(('FAILED', []), (action.status, world.external.calls))
         physical_id = world.create_node(node).physical_id
-        del world.outside.things[physical_id]
+        del world.external.samples[physical_id]
         action = world.run_action(NODE_OPERATION, node, {'operation': 'reboot'})
         self.assertEqual(
             ('FAILED', 'ERROR', f'{physical_id} is not there'),

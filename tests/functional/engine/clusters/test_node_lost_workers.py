@@ -1,7 +1,7 @@
 """The recovery of actions on nodes whose worker was lost."""
 
 from tests.cluster_worlds import QUEUED, ClusterCase, machine
-from tests.stack_worlds import Outside
+from tests.stack_worlds import ExternalResources
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters.action_types import (
     NODE_CREATE,
@@ -10,7 +10,7 @@ from watcherlite.engine.clusters.action_types import (
 )
 
 
-class Dying(Outside):
+class WorkerKiller(ExternalResources):
     """Kills the worker at a call of its handler.
 
     :ivar dies: (operation, name of the node)
@@ -31,18 +31,18 @@ class Dying(Outside):
 
 class LostCase(ClusterCase):
     def create_world(self, **members):
-        outside = Dying()
-        kind = machine(outside, **members)
+        external = WorkerKiller()
+        kind = machine(external, **members)
         world = self.create_cluster_world(handlers={'Killing': kind}, lease=1000)
-        outside.kill = lambda: world._killable_stores[
+        external.kill = lambda: world._killable_stores[
             world.workers[0].record.uuid
         ].die()
-        world.outside = outside
+        world.external = external
         return world, world.insert_node(world.profile(type_='killing'), 'n')
 
     def lose_worker_during(self, world, node, at, action_type, inputs=None):
         """Request an action; kill its worker at a call; let another continue."""
-        world.outside.dies = at
+        world.external.dies = at
         world.worker()
         asked = world.request_action(action_type, node, inputs)
         first = world.workers[0]
@@ -52,7 +52,7 @@ class LostCase(ClusterCase):
         return world.wait_for_end(asked)
 
     def calls(self, world):
-        return [call for call, _ in world.outside.calls]
+        return [call for call, _ in world.external.calls]
 
 
 class TestLostWorkers(LostCase):
@@ -64,7 +64,7 @@ class TestLostWorkers(LostCase):
         row = world.reload(node)
         self.assertEqual(('SUCCEEDED', 2), (action.status, action.attempt))
         self.assertEqual(['create', 'create'], self.calls(world))
-        self.assertEqual(('ACTIVE', 1), (row.status, len(world.outside.things)))
+        self.assertEqual(('ACTIVE', 1), (row.status, len(world.external.samples)))
         self.assertEqual(
             [('n', 'create.start', 'CREATING'), ('n', 'create.end', 'ACTIVE')],
             world.transitions(),
@@ -82,7 +82,7 @@ class TestLostWorkers(LostCase):
         self.assertEqual(['create'], self.calls(world))
         self.assertEqual(('ACTIVE', 'the-first'), (row.status, row.physical_id))
 
-    def test_only_what_cannot_have_another_effect_is_repeated(self):
+    def test_only_idempotent_operations_are_repeated(self):
         reboot = {'operation': 'REBOOT'}
         broken = {'status': 'ERROR', 'physical_id': 'old'}
         well = {'status': 'ACTIVE', 'physical_id': 'x'}
@@ -118,7 +118,7 @@ class TestLostWorkers(LostCase):
 
         def poll(self, context, operation, token):
             if context.attempt == 1:
-                world.outside.record_call('poll', 'n')
+                world.external.record_call('poll', 'n')
             return Ready(attributes={'output': (context.physical_id, context.data)})
 
         world, node = self.create_world(create=create, poll=poll, idempotent=False)

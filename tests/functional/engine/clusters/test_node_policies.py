@@ -14,7 +14,7 @@ SEEN: list[tuple[str, str | None, dict]] = []
 LOCK = threading.Lock()
 
 
-class Seeing(Policy):
+class NodeRecorder(Policy):
     """Records the node that it sees after an action."""
 
     after: ClassVar = frozenset({NODE_CREATE, NODE_RECOVER})
@@ -65,10 +65,10 @@ class PolicyCase(ClusterCase):
 
 class TestPolicies(PolicyCase):
     def test_policies_see_the_created_node(self):
-        world, _, node = self.create_node_with_policy(Seeing)
+        world, _, node = self.create_node_with_policy(NodeRecorder)
 
         made = world.create_node(node)
-        world.outside.things.clear()
+        world.external.samples.clear()
         world.run_action(NODE_RECOVER, node)
 
         shown = ('OK', made.physical_id, {'output': 'red'})
@@ -85,6 +85,6 @@ class TestPolicies(PolicyCase):
         self.assertEqual(
             ('ERROR', f'Not made: {text}'), (row.status, row.status_reason)
         )
-        self.assertEqual([], world.outside.calls)
+        self.assertEqual([], world.external.calls)
         self.assertEqual(0, world.reload(cluster).desired_capacity)
         self.assertEqual([('c-1', 'create.error', 'ERROR')], world.transitions())

@@ -41,7 +41,7 @@ class TestSizes(ClusterCase):
         self.assertEqual(('FAILED', text), failure_of(action))
         self.assertEqual(('ERROR', text), status_of(world.reload(second)))
         self.assertEqual(1, world.reload(cluster).desired_capacity)
-        self.assertEqual([], world.outside.calls)
+        self.assertEqual([], world.external.calls)
 
     def test_a_deleted_node_reduces_the_size_of_its_cluster(self):
         world, cluster = self.create_cluster_of(3, 3, min_size=2)
@@ -64,8 +64,8 @@ class TestSizes(ClusterCase):
         gate = self.create_gate()
         for node in world.nodes(cluster):
             world.save(node, status='ACTIVE', physical_id=node.name)
-            world.outside.things[node.name] = {}
-            world.outside.gates['delete', node.name] = gate
+            world.external.samples[node.name] = {}
+            world.external.gates['delete', node.name] = gate
         first, second, _ = world.nodes(cluster)
         world.worker()
 

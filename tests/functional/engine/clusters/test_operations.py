@@ -118,7 +118,7 @@ class TestUniqueNames(OperationsCase):
 
         with self.assert_refused("A cluster named 'c' already exists."):
             self.operations.create(ClusterRequest('c', 'p'), BY)
-        spec = {'type': 'thing', 'version': '1.0'}
+        spec = {'type': 'sample', 'version': '1.0'}
         with self.assert_refused("A profile named 'p' already exists."):
             self.operations.profiles.create('p', spec, BY)
         for name in (first.uuid, first.uuid[:8], 'C'):

@@ -252,20 +252,21 @@ class TestHealth(OperationsCase):
             with self.subTest(params=params), self.assert_refused(text):
                 self.operations.recover(name, BY, params)
 
-        wanted = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
-        begun = self.operations.recover('c', BY, wanted)
+        desired = {'operation': 'reboot', 'check': 'True', 'check_capacity': None}
+        begun = self.operations.recover('c', BY, desired)
         self.assertEqual({'operation': 'REBOOT', 'check': True}, self.inputs(begun))
 
     def test_an_operation_and_its_parameters_must_fit_the_profile(self) -> None:
         operate = self.operations.operate
         for operation, params, filters, text in (
             (
-                'dance',
+                'unknown',
                 {},
                 None,
-                "The operation 'dance' is not supported by profile type 'thing-1.0'.",
+                "The operation 'unknown' is not supported by profile type "
+                "'sample-1.0'.",
             ),
-            ('paint', {}, None, 'params.colour: is required'),
+            ('patch', {}, None, 'params.colour: is required'),
             (
                 'reboot',
                 {'type': 'MILD'},
@@ -286,11 +287,11 @@ class TestHealth(OperationsCase):
             ):
                 operate('c', BY, operation, params, filters)
 
-        begun = operate('c', BY, 'paint', {'colour': 'red'}, {'name': 'c-2'})
+        begun = operate('c', BY, 'patch', {'colour': 'red'}, {'name': 'c-2'})
 
         two = self.world.nodes(self.cluster)[1]
         self.assertEqual(
-            {'operation': 'paint', 'params': {'colour': 'red'}, 'nodes': [two.uuid]},
+            {'operation': 'patch', 'params': {'colour': 'red'}, 'nodes': [two.uuid]},
             self.inputs(begun),
         )
         action = self.world.store.get_action(begun.action)

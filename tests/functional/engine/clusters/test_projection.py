@@ -8,7 +8,7 @@ class TestEvents(ClusterCase):
         world = self.create_cluster_world()
         cluster = world.insert_cluster(world.profile(), 1, desired_capacity=0)
         (node,) = world.nodes(cluster)
-        world.outside.fails.add(('create', 'c-1'))
+        world.external.fails.add(('create', 'c-1'))
 
         action = world.run_action('NODE_CREATE', node)
 
@@ -24,7 +24,7 @@ class TestEvents(ClusterCase):
             ),
         )
         fault = last.detail.pop('fault')
-        self.assertEqual('BrokenThingError', fault['exception'])
+        self.assertEqual('HandlerError', fault['exception'])
         self.assertEqual(
             {
                 'action': {

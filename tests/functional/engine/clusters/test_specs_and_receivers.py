@@ -17,14 +17,14 @@ URL = 'http://host/clustering/v1'
 
 class TestProfiles(OperationsCase):
     def test_a_profile_is_stored_unchanged(self) -> None:
-        spec = {'type': 'thing', 'version': '1.0', 'properties': {'value': 'x'}}
+        spec = {'type': 'sample', 'version': '1.0', 'properties': {'value': 'x'}}
 
         made = self.operations.profiles.create('mine', spec, BY, metadata={'k': 'v'})
 
         found = self.world.store.find_object(Profile, made.uuid, 'a-project')
         self.assertEqual(made, found)
         self.assertEqual(
-            ('mine', 'thing-1.0', 'Thing', spec, {'k': 'v'}, BY.owner),
+            ('mine', 'sample-1.0', 'Sample', spec, {'k': 'v'}, BY.owner),
             (
                 found.name,
                 found.type,
@@ -50,14 +50,14 @@ class TestProfiles(OperationsCase):
                 {'type': 'nope', 'version': '1.0'},
                 exceptions.NotFound,
                 "The profile_type 'nope-1.0' could not be found. Known types: "
-                'os.heat.stack-1.0, plain-1.0, thing-1.0.',
+                'os.heat.stack-1.0, plain-1.0, sample-1.0.',
             ),
         ):
             with self.subTest(spec=spec), self.assert_refused(text, kind):
                 create('x', spec, BY)
 
     def test_a_validated_profile_is_not_stored(self) -> None:
-        spec = {'type': 'thing', 'version': '1.0'}
+        spec = {'type': 'sample', 'version': '1.0'}
 
         found = self.operations.profiles.validate(spec, BY)
 

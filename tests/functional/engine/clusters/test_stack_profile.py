@@ -14,10 +14,10 @@ from watcherlite.testing.context import FakeContext
 
 
 class StackCase(ClusterCase):
-    def create_stack_node(self, name='web', **things):
+    def create_stack_node(self, name='web', **samples):
         """Return a world and a node that is a stack of these resources."""
         world = self.create_cluster_world()
-        profile = world.profile(type_='os.heat.stack', **self.of(**things))
+        profile = world.profile(type_='os.heat.stack', **self.of(**samples))
         return world, world.insert_node(profile, name)
 
     def of(self, value='red', **more):
@@ -63,7 +63,7 @@ class TestStacks(StackCase):
 
     def test_a_node_whose_stack_fails_has_a_reason_and_can_be_deleted(self):
         world, node = self.create_stack_node()
-        world.outside.fails.add(('create', 't'))
+        world.external.fails.add(('create', 't'))
 
         world.run_action(NODE_CREATE, node)
         row, stack = world.reload(node), self.stack(world, node)
@@ -82,7 +82,7 @@ class TestStacks(StackCase):
 
         world.run_action(NODE_CHECK, node)
         well = world.reload(node)
-        world.outside.things.clear()
+        world.external.samples.clear()
         world.run_action(NODE_CHECK, node)
 
         self.assertEqual('ACTIVE', well.status)

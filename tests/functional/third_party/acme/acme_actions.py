@@ -12,7 +12,7 @@ from watcherlite.plugins import base
 class Greet(base.ActionType):
     """An action that prints a greeting after a delay."""
 
-    description = 'Greets somebody.'
+    description = 'Prints a greeting.'
     idempotent = True
     schema: ClassVar = {
         'type': 'object',
@@ -23,28 +23,30 @@ class Greet(base.ActionType):
 
     @classmethod
     def get_config_opts(cls):
-        return [cfg.StrOpt('word', default='Hello', help='What to say first.')]
+        return [
+            cfg.StrOpt('word', default='Hello', help='The first word of the greeting.')
+        ]
 
     def pre_condition(self, context):
-        if context.inputs['name'] == 'nobody':
-            raise ActionSkipException('nobody is there')
+        if context.inputs['name'] == 'unknown':
+            raise ActionSkipException('the name is unknown')
 
     def execute(self, context):
         return InProgress({'for': context.inputs['name']}, delay=5)
 
     def poll(self, context, token):
-        return Done({'said': f'{self.options.word}, {token["for"]}!'})
+        return Done({'greeting': f'{self.options.word}, {token["for"]}!'})
 
 
-class Patience(base.Policy):
+class PermissivePolicy(base.Policy):
     """A policy that permits everything."""
 
 
-class Impostor:
+class NotAnActionType:
     """A class that is no action type."""
 
 
-class Careless(base.ActionType):
+class InvalidOptions(base.ActionType):
     """An action type with invalid options."""
 
     @classmethod

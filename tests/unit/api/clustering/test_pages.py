@@ -33,10 +33,10 @@ class TestQueries(base.TestCase):
         return pages.query(make_request(caller, **asked), Cluster, filters or {}, 10)
 
     def test_query_is_limited_to_project_unless_all_are_requested(self):
-        nobody = Caller(user_id='noauth', in_all_projects=True)
+        unknown = Caller(user_id='noauth', in_all_projects=True)
         self.assertEqual(
             [Query(tenant=project, limit=10) for project in ('here', 'there', None)],
-            [self.query(), self.query(ROOT), self.query(nobody)],
+            [self.query(), self.query(ROOT), self.query(unknown)],
         )
         self.assertIsNone(self.query(ROOT, global_project=True).tenant)
 
@@ -117,10 +117,10 @@ class TestCallers(base.TestCase):
     """The caller of a request."""
 
     def test_created_objects_belong_to_project_of_caller_or_default(self):
-        nobody = Caller(user_id='noauth', in_all_projects=True)
+        unknown = Caller(user_id='noauth', in_all_projects=True)
         for asker, expected in (
             (ADA, ('here', 'ada', False, 'here')),
-            (nobody, ('default', 'noauth', True, None)),
+            (unknown, ('default', 'noauth', True, None)),
         ):
             by = caller.context_of(make_request(asker))
             found = (by.owner.tenant, by.owner.user, by.everywhere, by.tenant)

@@ -200,10 +200,12 @@ class TestTypes(base.TestCase):
         old = {'status': 'DEPRECATED', 'since': '2016.04'}
         new = {'status': 'SUPPORTED', 'since': '2018.01'}
 
-        class Told(Policy):
+        class VersionedPolicy(Policy):
             support_status = ({'version': '1.0', **old}, {'version': '1.1', **new})
 
-        self.assertEqual({'1.0': [old], '1.1': [new]}, types.support_of(Told, '1.1'))
+        self.assertEqual(
+            {'1.0': [old], '1.1': [new]}, types.support_of(VersionedPolicy, '1.1')
+        )
         self.assertEqual({'1.0': []}, types.support_of(Policy, '1.0'))
 
     def test_listed_type_has_separate_version_from_1_5(self):

@@ -26,7 +26,7 @@ ANY = (
     'd',
     'goal',
     'hostname',
-    'nowhere',
+    'missing',
     'parameters',
     'state',
     '0',
@@ -149,7 +149,7 @@ class TestApply(base.TestCase):
         for wrong, reason in (
             (line('replace', '/state/0', 's3cret'), 'there is nothing to replace'),
             (line('add', '/state/0', 's3cret'), 'nothing can be added there'),
-            (line('remove', '/nowhere'), 'there is nothing to remove'),
+            (line('remove', '/missing'), 'there is nothing to remove'),
             (
                 line('replace', '/parameters/token', 's3cret'),
                 'there is nothing to replace',

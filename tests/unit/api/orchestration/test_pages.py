@@ -17,15 +17,15 @@ class RecordingStore:
     def __init__(self):
         self.asked = []
 
-    def list_stacks(self, wanted):
-        self.asked.append(wanted)
+    def list_stacks(self, desired):
+        self.asked.append(desired)
         rows = [
             ListedStack(Stack(f'u{n}', f's{n}', 'acme', definition_id=1, id=n), None)
             for n in range(3)
         ]
-        return rows[: wanted.limit]
+        return rows[: desired.limit]
 
-    def count_stacks(self, wanted):
+    def count_stacks(self, desired):
         return 3
 
 

@@ -94,17 +94,17 @@ class StackPollTest(poll_case.PollTestCase):
         self.assertIsNone(self.follow(script))
 
     def test_only_a_short_outage_of_the_api_is_tolerated(self):
-        away = exceptions.ApiUnavailable('nobody')
+        away = exceptions.ApiUnavailable('unknown')
 
         self.follow(ScriptedApi(away, away, ('CREATE_COMPLETE', [])))
         self.assertEqual(
-            ['waiting for the API: nobody', 'the API is available again'],
+            ['waiting for the API: unknown', 'the API is available again'],
             self.err.lines,
         )
 
         self.now = 0.0
         self.assertRaises(exceptions.ApiUnavailable, self.follow, ScriptedApi(away))
-        self.assertGreater(self.now, poll.PATIENCE)
+        self.assertGreater(self.now, poll.OUTAGE_TIMEOUT)
 
 
 class ExitCodeTest(base.TestCase):

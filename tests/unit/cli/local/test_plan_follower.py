@@ -134,7 +134,7 @@ class FollowerTest(base.TestCase):
             self.make_follower(plan, ScriptedWake(start_action, end_action), logs=True)
         )
 
-        story = [
+        shown = [
             text[len('00:00:00 ') :] if isinstance(text, str) else text[1:3]
             for text in self.progress.shown
         ]
@@ -144,7 +144,7 @@ class FollowerTest(base.TestCase):
                 *('a0 stdout: one', 'a0 stdout: two', 'a0 stderr: three'),
                 *('a0 log: four', ('ONGOING', 'SUCCEEDED')),
             ],
-            story,
+            shown,
         )
 
     def test_events_of_several_pages_are_all_shown(self):
@@ -237,7 +237,7 @@ class FollowerTest(base.TestCase):
         wake = ScriptedWake(
             stop_database, lambda: advance(20), lambda: advance(10), start_database
         )
-        found = self.follow(self.make_follower(plan, wake, patience=30))
+        found = self.follow(self.make_follower(plan, wake, outage_timeout=30))
 
         self.assertEqual('SUCCEEDED', found.state)
         self.assertEqual(
@@ -260,5 +260,5 @@ class FollowerTest(base.TestCase):
         self.assertRaises(
             exceptions.StoreUnavailable,
             self.follow,
-            self.make_follower(plan, wake, patience=30),
+            self.make_follower(plan, wake, outage_timeout=30),
         )

@@ -41,7 +41,7 @@ class TestPaths(base.TestCase):
         }.items():
             self.assertEqual(values, find(path), path)
 
-    def test_everything_below_is_in_the_order_of_the_document(self) -> None:
+    def test_descendants_are_in_the_order_of_the_document(self) -> None:
         self.assertEqual([1, [2, 3], 2, 3], find('..*', {'a': 1, 'b': [2, 3]}))
 
     def test_invalid_path_is_rejected(self) -> None:
@@ -73,7 +73,7 @@ class TestPaths(base.TestCase):
             error = self.assertRaises(exceptions.BadRequest, find, path, value, 1000)
             self.assertIn('leads to more than 1000 values', str(error))
 
-    def test_a_deep_value_is_no_deep_call(self) -> None:
+    def test_a_deep_value_needs_no_recursion(self) -> None:
         value: Any = {'pid': 1}
         for _ in range(5000):
             value = {'a': value}

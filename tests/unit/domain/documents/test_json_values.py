@@ -16,7 +16,7 @@ class ProblemsTest(base.TestCase):
 
         self.assertEqual([], find_problems(value))
 
-    def test_each_has_its_path_and_none_shows_a_value(self):
+    def test_each_problem_has_its_path_and_no_value(self):
         value = {
             'when': datetime.date(2026, 1, 2),
             'ratio': float('nan'),

@@ -22,7 +22,7 @@ def problems_of(text):
 
 
 class AcceptedTest(base.TestCase):
-    def test_everything_that_a_document_can_say(self):
+    def test_a_complete_document_is_parsed(self):
         text = textwrap.dedent("""\
             name: nightly
             on_failure: rollback
@@ -457,7 +457,7 @@ class StructureTest(base.TestCase):
                 """),
         )
 
-    def test_many_problems_do_not_take_for_ever(self):
+    def test_many_problems_are_found_in_linear_time(self):
         text = 'actions:\n' + ''.join(
             f'- {{name: a{i}, action_type: nop, parents: [b{i}]}}\n'
             for i in range(5000)
@@ -485,7 +485,7 @@ class InputsTest(base.TestCase):
                     f'input_parameters.lines.{i}: "" is too short; try again'
                 )
         if inputs['message'] == 'bye':
-            raise exceptions.InvalidInput('never say so')
+            raise exceptions.InvalidInput('rejected by validate')
 
     def problems(self, document):
         return self.assertRaises(
@@ -493,7 +493,7 @@ class InputsTest(base.TestCase):
             *(plan_document.check_inputs, document, self.validate),
         ).problems
 
-    def test_every_action_with_a_bad_type_or_bad_inputs_is_named(self):
+    def test_every_action_with_an_invalid_type_or_inputs_is_named(self):
         document = plan_document.parse(
             textwrap.dedent("""\
                 actions:
@@ -501,7 +501,7 @@ class InputsTest(base.TestCase):
                   action_type: nop
                   input_parameters: {message: hello}
                 - name: unknown
-                  action_type: sing
+                  action_type: scan
                 - name: bad
                   action_type: nop
                   input_parameters:
@@ -510,7 +510,7 @@ class InputsTest(base.TestCase):
                             ""]
                 - name: none
                   action_type: nop
-                - name: rude
+                - name: rejected
                   action_type: nop
                   input_parameters:
                     message: bye
@@ -521,12 +521,12 @@ class InputsTest(base.TestCase):
         self.assertEqual(
             [
                 'plan.yaml:6: actions[1].action_type: action unknown: There is no '
-                'action type sing',
+                'action type scan',
                 'plan.yaml:12: actions[2]: action bad: input_parameters.lines.1: "" is '
                 'too short; try again',
                 'plan.yaml:13: actions[3]: action none: input_parameters.message: is '
                 'required',
-                'plan.yaml:17: actions[4]: action rude: never say so',
+                'plan.yaml:17: actions[4]: action rejected: rejected by validate',
             ],
             self.problems(document),
         )
@@ -538,7 +538,7 @@ class InputsTest(base.TestCase):
                 - name: bad
                   action_type: nop
                   timeout: soon
-                - action_type: sing
+                - action_type: scan
                 - name: bad
                   action_type: nop
                   input_parameters: {message: bye}
@@ -556,10 +556,10 @@ class InputsTest(base.TestCase):
                 "plan.yaml:4: actions[0].timeout: 'soon' is not a number of seconds "
                 'from 0 to 2147483647; 0 is the default',
                 'plan.yaml:5: actions[1]: this action has no name',
-                'plan.yaml:5: actions[1].action_type: There is no action type sing',
+                'plan.yaml:5: actions[1].action_type: There is no action type scan',
                 "plan.yaml:6: actions[2].name: 'bad' is the name of actions[0] "
                 'already; each action needs its own',
-                'plan.yaml:8: actions[2]: action bad: never say so',
+                'plan.yaml:8: actions[2]: action bad: rejected by validate',
                 "plan.yaml:9: actions[2].parents[0]: there is no action 'worse'",
             ],
             self.assertRaises(exceptions.InvalidDocument, draft.finished).problems,
@@ -573,7 +573,7 @@ class InputsTest(base.TestCase):
                   action_type: nop
                   inputs: {message: hello}
                 - name: typed
-                  action_type: sing
+                  action_type: scan
                   inputs: {message: hello}
                 - name: text
                   action_type: nop
@@ -599,7 +599,7 @@ class InputsTest(base.TestCase):
                 'plan.yaml:4: actions[0].inputs: there is no such key; known are '
                 f'{known}',
                 'plan.yaml:6: actions[1].action_type: action typed: There is no action '
-                'type sing',
+                'type scan',
                 'plan.yaml:7: actions[1].inputs: there is no such key; known are '
                 f'{known}',
                 'plan.yaml:10: actions[2].input_parameters: this is text; it must be a '
@@ -622,7 +622,7 @@ class InputsTest(base.TestCase):
             self.problems(plan_document.from_mapping({'actions': actions})),
         )
 
-    def test_good_inputs_raise_nothing(self):
+    def test_valid_inputs_raise_nothing(self):
         document = plan_document.parse(
             'actions: [{name: good, action_type: nop, input_parameters: {message: a}}]',
             'f',

@@ -64,7 +64,7 @@ class FuzzTest(base.TestCase):
 
     @settings(deadline=None)
     @given(st.binary(max_size=30))
-    def test_so_are_any_bytes(self, data):
+    def test_any_bytes_are_accepted_or_refused_with_a_reason(self, data):
         refused_or_accepted(plan_document.parse, data, 'f')
 
     @settings(deadline=None)
@@ -74,7 +74,7 @@ class FuzzTest(base.TestCase):
             optional={'name': VALUES, 'on_failure': VALUES, 'max_parallel': VALUES},
         )
     )
-    def test_so_is_any_value_and_its_text_in_json_is_judged_alike(self, value):
+    def test_any_value_and_its_json_text_have_the_same_result(self, value):
         document = refused_or_accepted(plan_document.from_mapping, value)
 
         self.assertEqual(
@@ -86,7 +86,7 @@ class FuzzTest(base.TestCase):
         st.lists(NAMES, min_size=1, max_size=5, unique=True),
         st.dictionaries(st.text('abc', max_size=3), st.text('a\n:#"\\', max_size=5)),
     )
-    def test_yaml_and_json_say_the_same(self, names, inputs):
+    def test_yaml_and_json_have_the_same_result(self, names, inputs):
         value = {
             'actions': [
                 {

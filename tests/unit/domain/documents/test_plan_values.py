@@ -7,7 +7,7 @@ from watcherlite.domain.documents.plan_values import Findings
 class NearestTest(base.TestCase):
     """The most similar known name."""
 
-    def test_it_is_found_unless_there_are_too_many(self) -> None:
+    def test_the_closest_name_is_found_unless_there_are_too_many(self) -> None:
         names = ['drain', 'restart']
         many = [f'action-{n}' for n in range(20_000)]
         for written, known, expected in (
@@ -18,7 +18,7 @@ class NearestTest(base.TestCase):
         ):
             self.assertEqual(expected, Findings().closest_name(written, known))
 
-    def test_a_document_with_many_names_and_slips_does_not_take_for_ever(self) -> None:
+    def test_many_misspelt_names_are_compared_in_bounded_time(self) -> None:
         findings = Findings()
         names = [f'action-{n}' for n in range(4000)]
         self.assertEqual(

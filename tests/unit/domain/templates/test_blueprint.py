@@ -1,7 +1,7 @@
 """The stack that a definition describes."""
 
 from tests import base
-from tests.unit.domain.templates.worlds import Made, blueprint, parsed
+from tests.unit.domain.templates.worlds import CreatedResources, blueprint, parsed
 from watcherlite import exceptions
 from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import nodes
@@ -84,7 +84,7 @@ class BlueprintTest(base.TestCase):
 
     def test_references_have_the_values_of_created_resources_only(self):
         small, large = blueprint(SHOP), blueprint(SHOP, parameters={'size': 2})
-        made = Made(db={'value': ['x']}, web={'value': 'v'})
+        made = CreatedResources(db={'value': ['x']}, web={'value': 'v'})
 
         self.assertEqual(
             [
@@ -108,7 +108,7 @@ class BlueprintTest(base.TestCase):
                 OutputValue('value', 'v', 'The value'),
                 OutputValue('broken', None, error=text),
             ],
-            small.outputs(Made(db={'value': 5}, web={'value': 'v'})),
+            small.outputs(CreatedResources(db={'value': 5}, web={'value': 'v'})),
         )
 
     def test_hidden_parameters_are_masked(self):
@@ -119,7 +119,7 @@ class BlueprintTest(base.TestCase):
             {
                 'OS::stack_name': 'teapot',
                 'OS::stack_id': '1-2-3',
-                'OS::project_id': 'kitchen',
+                'OS::project_id': 'tenant-1',
                 'size': '1',
                 'password': '******',
                 'token': '******',
@@ -146,7 +146,7 @@ class BlueprintTest(base.TestCase):
             ],
             """
             heat_template_version: 2021-04-16
-            parameters: {which: {type: string, default: nowhere}}
+            parameters: {which: {type: string, default: missing}}
             resources:
               a:
                 type: T
@@ -219,7 +219,7 @@ class BlueprintTest(base.TestCase):
             str(error),
         )
 
-    def test_a_stack_without_an_id_can_be_looked_at(self):
+    def test_a_stack_without_an_id_can_be_evaluated(self):
         made = blueprint({'resources': {}})
 
         self.assertEqual(
@@ -232,9 +232,7 @@ class BlueprintTest(base.TestCase):
             ),
         )
 
-    def test_each_part_of_a_large_template_is_looked_at_as_often_as_of_a_small_one(
-        self,
-    ):
+    def test_parts_of_large_and_small_templates_are_visited_equally_often(self):
         def looks(count):
             seen = []
             add_references = nodes.Call.add_references
@@ -264,7 +262,7 @@ class BlueprintTest(base.TestCase):
 
 
 class TemplateOfTextTest(base.TestCase):
-    def test_a_template_that_was_stored_has_no_lines_and_is_the_same_otherwise(self):
+    def test_a_stored_template_differs_only_in_its_lines(self):
         template = parsed(SHOP)
 
         self.assertEqual(
@@ -358,7 +356,7 @@ class BudgetTest(base.TestCase):
             str(error),
         )
 
-    def test_a_template_has_no_more_outputs_than_it_may(self):
+    def test_the_number_of_outputs_is_limited(self):
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             self.large,

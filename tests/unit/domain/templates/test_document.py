@@ -62,7 +62,7 @@ class ParseTest(base.TestCase):
                 self.refusal(text, **limits),
             )
 
-    def test_aliases_may_not_stand_for_more_than_a_text_may_hold(self):
+    def test_expanded_aliases_may_not_exceed_the_size_limit(self):
         bomb = 'a: &a [x, x, x, x, x, x, x, x, x, x]\n'
         for last, name in zip('abcdefg', 'bcdefgh', strict=True):
             bomb += f'{name}: &{name} [{", ".join([f"*{last}"] * 10)}]\n'
@@ -105,7 +105,7 @@ class FuzzTest(base.TestCase):
             max_size=30,
         )
     )  # fmt: skip
-    def test_no_text_raises_anything_but_that_it_is_invalid(self, pieces):
+    def test_any_text_is_parsed_or_invalid(self, pieces):
         try:
             template.load(document.parse(''.join(pieces)))
         except exceptions.TemplateInvalid as error:

@@ -70,7 +70,7 @@ class LoadTest(base.TestCase):
 
 
 class MergeTest(base.TestCase):
-    def test_later_files_count_more_and_each_section_goes_together(self):
+    def test_later_files_take_precedence_and_sections_are_merged(self):
         files = {
             'one': """
                 parameters: {a: 1, b: 1}
@@ -172,7 +172,7 @@ REGISTRY = {
 
 
 class TypesTest(base.TestCase):
-    def test_types_stand_for_others(self):
+    def test_types_are_mapped_to_others(self):
         cases = {
             ('x', 'OS::Real'): 'OS::Real',
             ('x', 'OS::Alias'): 'OS::Real',

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests import base
 from tests.unit.domain.templates.test_template import LEAVES, nested
-from tests.unit.domain.templates.worlds import Made, blueprint, evaluated
+from tests.unit.domain.templates.worlds import CreatedResources, blueprint, evaluated
 from watcherlite import exceptions
 from watcherlite.domain.templates import scope
 
@@ -42,7 +42,7 @@ class LookupsTest(FunctionCase):
             'tree': tree,
             'OS::stack_name': 'teapot',
             'OS::stack_id': '1-2-3',
-            'OS::project_id': 'kitchen',
+            'OS::project_id': 'tenant-1',
         }
 
         self.assertEqual(
@@ -64,7 +64,9 @@ class LookupsTest(FunctionCase):
         )
 
     def test_resources_have_references_and_files_come_with_the_template(self):
-        made = Made(db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'all': 1}})
+        made = CreatedResources(
+            db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'all': 1}}
+        )
         written = [
             {'get_resource': 'db'},
             {'get_attr': ['db', 'ip', 0]},
@@ -128,7 +130,7 @@ class ResultsTest(FunctionCase):
             ({'str_replace': strict}, '1'),
         )
 
-    def test_texts_are_joined_split_and_put_together(self):
+    def test_texts_are_joined_split_and_concatenated(self):
         parts = {
             'scheme': 'https',
             'username': 'me',
@@ -157,7 +159,7 @@ class ResultsTest(FunctionCase):
             ({'make_url': {'path': '/only'}}, '/only'),
         )
 
-    def test_maps_and_lists_are_put_together_and_repeated(self):
+    def test_maps_and_lists_are_merged_and_repeated(self):
         pairs = {'%p%': [80, 81], '%n%': {'get_param': 'names'}}
         ports = {'ports': ['%p%-%n%', {'n%p%': '%p%'}]}
         replaced = [{'a': 1, 'c': 2}, {'keys': {'a': 'b'}, 'values': {'1': 10}}]
@@ -183,7 +185,7 @@ class ResultsTest(FunctionCase):
                     {'ports': ['81-b', {'n81': 81}]},
                 ],
             ),
-            (repeated_together(['x', 'y'], ['a', 'b']), ['xa', 'yb']),
+            (repeat_in_parallel(['x', 'y'], ['a', 'b']), ['xa', 'yb']),
             *(
                 ({'repeat': {'for_each': {'%': values}, 'template': '%'}}, expected)
                 for values, expected in (
@@ -210,14 +212,14 @@ class ResultsTest(FunctionCase):
              'sha224, sha256, sha384, sha512'),
             ({'map_replace': [{'a': 1, 'b': 2}, {'keys': {'a': 'b'}}]}, 'two keys '
              'have the same replacement; make the replacements distinct'),
-            (repeated_together(['x', 'y'], ['a']), 'without permutations all lists of '
+            (repeat_in_parallel(['x', 'y'], ['a']), 'without permutations all lists of '
              'for_each must be of one length; these have 2, 1 values'),
         ):  # fmt: skip
             (function,) = written
             self.assertEqual(f'{function}: {text}', self.failure(written))
 
 
-def repeated_together(first, second):
+def repeat_in_parallel(first, second):
     """Return a template with a `repeat` over lists in parallel."""
     return {
         'repeat': {
@@ -280,7 +282,7 @@ class BoundsTest(FunctionCase):
 
         self.assertEqual('x', self.value(value, conditions={'deep': condition}))
 
-    def test_many_names_in_a_long_text_take_no_longer_than_they_may(self):
+    def test_many_names_in_a_long_text_are_replaced_in_time(self):
         text = {
             'template': 'x' * 200_000,
             'params': {f'name{i}': i for i in range(20_000)},
@@ -370,7 +372,7 @@ class Anything:
 class FuzzTest(base.TestCase):
     @settings(max_examples=500, deadline=None)
     @given(nested(st.one_of(LEAVES, st.just({'get_param': 'any'}))), nested(LEAVES))
-    def test_no_value_raises_anything_but_that_it_is_invalid(self, written, value):
+    def test_any_value_is_evaluated_or_invalid(self, written, value):
         template = {
             'heat_template_version': '2021-04-16',
             'parameters': {'any': {'type': 'json', 'default': [value]}},

@@ -86,7 +86,7 @@ class LoadTest(base.TestCase):
             )
             self.assertEqual(expected, error.problems)
 
-    def test_a_whole_template_becomes_values(self):
+    def test_a_complete_template_is_evaluated(self):
         found = template.load(
             parsed("""
                 heat_template_version: newton
@@ -246,7 +246,7 @@ class FuzzTest(base.TestCase):
         ),
         st.sampled_from(versions.VERSIONS),
     )
-    def test_no_mapping_raises_anything_but_that_it_is_invalid(self, sections, version):
+    def test_any_mapping_is_parsed_or_invalid(self, sections, version):
         try:
             template.load({'heat_template_version': version.date, **sections})
         except exceptions.TemplateInvalid as error:

@@ -10,7 +10,7 @@ from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
 VERSION = '2021-04-16'
 
 
-class Made:
+class CreatedResources:
     """References to a stack whose resources have all been created."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -40,7 +40,7 @@ def blueprint(template: Any, version: str = VERSION, **given: Any) -> Blueprint:
         template = parsed(template)
     template.setdefault('heat_template_version', version)
     definition = Definition(template, **given)
-    return Blueprint.of(definition, name='teapot', uuid='1-2-3', tenant='kitchen')
+    return Blueprint.of(definition, name='teapot', uuid='1-2-3', tenant='tenant-1')
 
 
 def evaluated(

@@ -87,9 +87,9 @@ class TestDataModels(base.TestCase):
 
 
 class TestDatasources(base.TestCase):
-    def find(self, wanted, **sources):
+    def find(self, desired, **sources):
         plugins = Plugins.of(datasources=sources)
-        return Datasources(plugins, lambda: list(sources)).find_named(wanted)[0]
+        return Datasources(plugins, lambda: list(sources)).find_named(desired)[0]
 
     def test_the_first_one_with_all_metrics_is_found(self):
         self.assertEqual(
@@ -103,7 +103,7 @@ class TestDatasources(base.TestCase):
             ),
         )
 
-    def test_the_message_names_what_each_one_lacks(self):
+    def test_the_message_names_the_missing_metrics_of_each_datasource(self):
         with self.assertRaisesRegex(
             exceptions.ConfigurationError,
             '^No datasource has a, b: first is not configured; second has no b$',

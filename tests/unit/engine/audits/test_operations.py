@@ -59,8 +59,8 @@ class OperationsCase(AuditCase):
         return self.world.reload(audit)
 
     def create_template(self, **keys: Any) -> Any:
-        wanted = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
-        return self.world.templates.create(AuditTemplateRequest(**wanted))
+        desired = {'name': 'a template', 'goal': 'dummy', 'strategy': 'dummy', **keys}
+        return self.world.templates.create(AuditTemplateRequest(**desired))
 
 
 class CreateTest(OperationsCase):
@@ -272,7 +272,7 @@ class UpdateTest(OperationsCase):
             (invalid, 'could not be found', {'audit_type': 'DAILY'}),
             (invalid, 'needs a goal', {'goal': None}),
             (invalid, 'does not relate', {'goal': 'unclassified'}),
-            (exceptions.NotFound, 'nobody', {'strategy': 'nobody'}),
+            (exceptions.NotFound, 'unknown', {'strategy': 'unknown'}),
             (exceptions.Conflict, '', {'name': 'taken'}),
         ):
             self.not_updated(audit, error, message, **changes)
@@ -345,7 +345,7 @@ class DeleteTest(OperationsCase):
                 )
 
 
-class MeanwhileTest(OperationsCase):
+class ConcurrentChangesTest(OperationsCase):
     """Two concurrent changes of one audit."""
 
     def test_a_concurrently_removed_strategy_is_not_restored(self) -> None:

@@ -15,8 +15,8 @@ class TemplatesTest(AuditCase):
         self.world = self.create_audit_world()
 
     def make(self, **keys: Any) -> AuditTemplate:
-        wanted = {'name': 'a template', 'goal': 'dummy', **keys}
-        return self.world.templates.create(AuditTemplateRequest(**wanted))
+        desired = {'name': 'a template', 'goal': 'dummy', **keys}
+        return self.world.templates.create(AuditTemplateRequest(**desired))
 
     def stored(self, name: str = 'a template') -> AuditTemplate:
         return self.world.store.find_audit_template(name).template

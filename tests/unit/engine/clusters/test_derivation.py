@@ -61,7 +61,7 @@ class DerivedTest(base.TestCase):
 
 class NewNodesTest(base.TestCase):
     def rows(self, origin: str, placements: Any = ()) -> list[Node]:
-        return derivation.new_nodes(CLUSTER, 2, placements, 'Thing', origin, NOW)
+        return derivation.new_nodes(CLUSTER, 2, placements, 'Sample', origin, NOW)
 
     def test_new_nodes_have_names_indices_placements_and_their_origin(self) -> None:
         rows = self.rows('an action', [{'zone': 'a'}])
@@ -70,7 +70,7 @@ class NewNodesTest(base.TestCase):
             [(row.name, row.index, row.data) for row in rows],
         )
         self.assertEqual(
-            {('INIT', 3, 5, 'Thing', 'an action', 'a-project')},
+            {('INIT', 3, 5, 'Sample', 'an action', 'a-project')},
             {
                 (
                     row.status,
@@ -90,7 +90,7 @@ class NewNodesTest(base.TestCase):
 
         def names(next_index: int) -> list[str]:
             of_run = cluster.evolve(next_index=next_index)
-            rows = derivation.new_nodes(of_run, 2, (), 'Thing', 'an action', NOW)
+            rows = derivation.new_nodes(of_run, 2, (), 'Sample', 'an action', NOW)
             return [row.name for row in rows]
 
         self.assertEqual(names(1), names(1))
@@ -99,7 +99,7 @@ class NewNodesTest(base.TestCase):
 
 class EndsTest(base.TestCase):
     NODES: Mapping[str, Node] = {
-        uuid: Node(uuid, f'name-{uuid}', Owner('t'), 1, 'Thing', id=1) for uuid in 'ab'
+        uuid: Node(uuid, f'name-{uuid}', Owner('t'), 1, 'Sample', id=1) for uuid in 'ab'
     }
 
     def test_outputs_name_the_nodes_added_and_removed(self) -> None:

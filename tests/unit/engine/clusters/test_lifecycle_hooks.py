@@ -39,7 +39,7 @@ class BeforeTest(base.TestCase):
 
 
 class LifecycleHookTest(base.TestCase):
-    def story(self, *problems, finished=(), **inputs):
+    def run_hook(self, *problems, finished=(), **inputs):
         """Return the times of the messages, the end, the final status and the reason.
 
         :param problems: of the attempts, in turn; the last one is repeated
@@ -73,17 +73,17 @@ class LifecycleHookTest(base.TestCase):
     def test_a_hook_notifies_once_after_the_grace_period_and_waits(self):
         ended = ('SUCCEEDED', 'Not completed within 60 s.')
 
-        self.assertEqual(([0], 60, *ended), self.story(None))
-        self.assertEqual(([30], 90, *ended), self.story(None, grace_period=30))
+        self.assertEqual(([0], 60, *ended), self.run_hook(None))
+        self.assertEqual(([30], 90, *ended), self.run_hook(None, grace_period=30))
 
     def test_a_failed_notification_is_retried_at_growing_intervals(self):
         with self.assertLogs('watcherlite.engine.clusters', 'WARNING') as logs:
-            stories = [
-                self.story('it answered 503', 'refused', None),
-                self.story('refused', timeout=1200),
-                self.story('refused', timeout=0),
-                self.story('refused', finished=[True]),
-                self.story('refused', timeout=12),
+            runs = [
+                self.run_hook('it answered 503', 'refused', None),
+                self.run_hook('refused', timeout=1200),
+                self.run_hook('refused', timeout=0),
+                self.run_hook('refused', finished=[True]),
+                self.run_hook('refused', timeout=12),
             ]
 
         self.assertEqual(
@@ -94,9 +94,9 @@ class LifecycleHookTest(base.TestCase):
                 ([0], 5, 'SUCCEEDED'),
                 ([0, 5, 10], 12, 'SUCCEEDED'),
             ],
-            [story[:3] for story in stories],
+            [run[:3] for run in runs],
         )
-        reasons = [story[3] for story in stories]
+        reasons = [run[3] for run in runs]
         self.assertEqual('Not completed within 60 s.', reasons[0])
         self.assertIn('was not notified: refused', reasons[2])
         self.assertEqual('Not completed within 12 s.', reasons[4])

@@ -33,7 +33,7 @@ class Server(ResourceHandler):
     }
     operations: ClassVar = {
         'reboot': Operation(
-            'Starts it anew.',
+            'Restarts it.',
             {
                 'type': 'object',
                 'properties': {
@@ -175,7 +175,7 @@ class TestSchemas(TypesCase):
         self.assertEqual(
             {
                 'reboot': {
-                    'description': 'Starts it anew.',
+                    'description': 'Restarts it.',
                     'parameters': {
                         'type': {
                             'type': 'String',
@@ -284,6 +284,6 @@ class TestSpecs(TypesCase):
 
     def test_stack_profiles_need_the_services_of_stacks(self):
         self.assertEqual(
-            'This process makes no stacks',
+            'This process cannot create stacks',
             self.refusal(exceptions.PluginError, self.types.make, 'os.heat.stack'),
         )

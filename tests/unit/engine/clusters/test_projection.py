@@ -182,7 +182,7 @@ class TestClusters(base.TestCase):
 class TestNodes(base.TestCase):
     def node(self, **values):
         given = {'status': 'ACTIVE', 'status_reason': 'well', 'id': 2, **values}
-        return Node('t', 'n', BY.owner, 1, 'Thing', **given)
+        return Node('t', 'n', BY.owner, 1, 'Sample', **given)
 
     def test_each_action_has_its_status_while_it_runs(self):
         for action_type, status in (

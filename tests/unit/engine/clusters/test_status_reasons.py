@@ -13,7 +13,7 @@ from watcherlite.states import action as states
 class TestStatusReason(TestCase):
     def test_every_type_has_the_success_text_of_senlin(self) -> None:
         shown = {
-            kind: status_reason(of(kind, 'SUCCEEDED', inputs={'operation': 'paint'}))
+            kind: status_reason(of(kind, 'SUCCEEDED', inputs={'operation': 'patch'}))
             for kind in (*action_types.DEFINITIONS, 'command')
         }
 
@@ -33,7 +33,7 @@ class TestStatusReason(TestCase):
                 'CLUSTER_UPDATE_POLICY': 'Policy updated.',
                 'CLUSTER_CHECK': 'Cluster checking completed.',
                 'CLUSTER_RECOVER': 'Cluster recovery succeeded.',
-                'CLUSTER_OPERATION': "Cluster operation 'paint' completed.",
+                'CLUSTER_OPERATION': "Cluster operation 'patch' completed.",
                 'NODE_CREATE': 'Node created successfully.',
                 'NODE_DELETE': 'Node deleted successfully.',
                 'NODE_UPDATE': 'Node updated successfully.',
@@ -41,7 +41,7 @@ class TestStatusReason(TestCase):
                 'NODE_LEAVE': 'Node successfully left cluster.',
                 'NODE_CHECK': 'Node check succeeded.',
                 'NODE_RECOVER': 'Node recovered successfully.',
-                'NODE_OPERATION': "Node operation 'paint' succeeded.",
+                'NODE_OPERATION': "Node operation 'patch' succeeded.",
                 'command': 'Action completed successfully.',
             },
             shown,

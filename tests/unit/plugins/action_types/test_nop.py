@@ -41,7 +41,7 @@ class TestNop(base.TestCase):
             result = testing.run_action(Nop, {'message': 'x', **flags})
 
             self.assertEqual(
-                expected, (result.status, result.status_message, result.story), flags
+                expected, (result.status, result.status_message, result.history), flags
             )
 
     def test_the_message_is_logged_at_debug_level(self):

@@ -69,7 +69,7 @@ class TestSleep(base.TestCase):
 
         self.assertEqual(('FAILED', 5.0), (result.status, self.clock.monotonic()))
 
-    def test_durations_that_are_none_are_refused(self):
+    def test_invalid_durations_are_refused(self):
         cases = {
             -1: '-1 is less than the minimum of 0',
             -0.5: '-0.5 is less than the minimum of 0',

@@ -48,8 +48,8 @@ class GoalsTest(base.TestCase):
 
     def overall(self, goal: str, **figures: float) -> dict[str, float]:
         made = self.plugins.make_goal(goal)
-        wanted = {indicator.name for indicator in made.indicators}
-        self.assertEqual(wanted, set(figures))
+        desired = {indicator.name for indicator in made.indicators}
+        self.assertEqual(desired, set(figures))
         return {i.name: i.value for i in made.global_efficacy(figures)}
 
     def test_goals_without_indicators_have_no_efficacy(self) -> None:

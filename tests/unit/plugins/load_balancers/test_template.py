@@ -55,7 +55,7 @@ class TemplateTest(base.TestCase):
 
     def test_an_invalid_template_is_reported(self) -> None:
         self.assertIn('The template t.cfg cannot be used: ', self.refusal('{% if %}'))
-        self.assertIn("'nobody' is undefined", self.refusal('{{ nobody }}'))
+        self.assertIn("'unknown' is undefined", self.refusal('{{ unknown }}'))
 
     def test_a_template_of_the_built_in_name_takes_its_place(self) -> None:
         (self.home / template.HAPROXY).write_text('mine')

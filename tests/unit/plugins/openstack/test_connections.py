@@ -126,7 +126,7 @@ class TestRenewal(CloudsCase):
         self.assertEqual('token', self.plugin.get_auth_ref(None))
         self.assertEqual(['old', 'new'], self.tried)
 
-    def test_without_a_newer_one_keystone_has_the_last_word(self):
+    def test_without_a_newer_credential_the_error_of_keystone_is_raised(self):
         self.assertRaises(keystone_exceptions.NotFound, self.plugin.get_auth_ref, None)
         self.assertEqual(['old'], self.tried)
 
@@ -226,10 +226,10 @@ class TestClouds(CloudsCase):
         clouds = self.here()
 
         error = self.assertRaises(
-            exceptions.Invalid, clouds.service_connection, 'nowhere'
+            exceptions.Invalid, clouds.service_connection, 'missing'
         )
 
-        self.assertEqual('The cloud here has no region nowhere', str(error))
+        self.assertEqual('The cloud here has no region missing', str(error))
 
     def test_a_cloud_with_one_region_may_have_others_in_its_catalog(self):
         self.path.write_text(YAML.replace('regions: [one, two]', 'region_name: one'))
@@ -257,7 +257,7 @@ class TestClouds(CloudsCase):
 
 
 class TestMissing(base.TestCase):
-    def test_without_a_cloud_the_first_use_says_what_to_set(self):
+    def test_without_a_cloud_the_first_use_names_the_options(self):
         clouds = Clouds(OpenStackSettings())
 
         error = self.assertRaises(
@@ -279,7 +279,7 @@ class TestLoader(base.TestCase):
 
         self.assertIs(clouds, plugins.make_action_type('migrate').clouds)
 
-    def test_plugins_without_a_cloud_are_told_that_there_is_none(self):
+    def test_plugins_get_an_error_without_a_configured_cloud(self):
         plugins = loader.Plugins.of(action_types={'migrate': Migrate})
 
         self.assertFalse(plugins.make_action_type('migrate').clouds.is_configured)

@@ -122,4 +122,4 @@ class TestResources(base.TestCase):
         run.create({'name': 'x'})
 
         self.assertEqual('s1', run.physical_id)
-        self.assertEqual(['CREATE_COMPLETE'], run.story)
+        self.assertEqual(['CREATE_COMPLETE'], run.history)

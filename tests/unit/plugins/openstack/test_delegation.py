@@ -210,7 +210,7 @@ class TestDelegation(DelegationCase):
             self.assertEqual(self.reference(), self.reference())
             self.assertEqual(made, self.keystone.used[-1])
 
-    def test_a_refusal_says_what_application_credentials_need(self):
+    def test_a_rejection_names_the_requirement_of_application_credentials(self):
         self.keystone.failure = keystone_exceptions.Forbidden('no', http_status=403)
 
         error = self.assertRaises(
@@ -229,7 +229,7 @@ class TestReferences(DelegationCase):
         self.assertEqual(first, self.reference(renews=True))
         self.assertEqual(1, len(self.keystone.trusts))
 
-    def test_a_trust_that_is_gone_is_renewed_by_every_request(self):
+    def test_a_deleted_trust_is_renewed_by_every_request(self):
         first = self.reference()
         self.keystone.trusts.clear()
 
@@ -255,7 +255,7 @@ class TestReferences(DelegationCase):
         first = self.reference()
         self.assertEqual(first, self.reference(admin, renews=True))
 
-    def test_callers_without_a_token_use_what_there_is(self):
+    def test_callers_without_a_token_use_the_existing_credential(self):
         first = self.reference()
         without = dataclasses.replace(CALLER, token=None)
 
@@ -291,7 +291,7 @@ class TestRevocation(DelegationCase):
             self.assertIn('the user and the password of [openstack]', str(error))
         self.assertIsNotNone(self.newest())
 
-    def test_a_trust_that_its_user_cannot_delete_is_forgotten_with_a_warning(self):
+    def test_a_trust_that_its_user_cannot_delete_is_dropped_with_a_warning(self):
         self.delegations.delegate(CALLER, 'stack')
         self.keystone.disabled.add('trust-1')
 
@@ -300,7 +300,7 @@ class TestRevocation(DelegationCase):
         self.assertIn('of user ann remains in keystone', self.log.output)
         self.assertIsNone(self.newest())
 
-    def test_an_application_credential_that_is_refused_is_forgotten(self):
+    def test_a_refused_application_credential_is_dropped(self):
         self.keystone.uses_password = False
         self.delegations.delegate(CALLER, 'stack')
         self.keystone.failure = keystone_exceptions.Unauthorized(
@@ -310,7 +310,7 @@ class TestRevocation(DelegationCase):
         self.assertEqual(1, self.delegations.revoke_unused())
         self.assertIsNone(self.newest())
 
-    def test_a_trust_that_is_gone_is_forgotten(self):
+    def test_a_deleted_trust_is_dropped(self):
         self.delegations.delegate(CALLER, 'stack')
         self.keystone.trusts.clear()
 

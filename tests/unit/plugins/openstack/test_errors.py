@@ -129,14 +129,14 @@ class TestTranslation(base.TestCase):
             self.assertIs(kind, found)
             self.assertIn(text, message)
 
-    def test_texts_have_no_credentials_and_an_end(self):
+    def test_messages_have_no_credentials_and_a_limit(self):
         _, masked = self.raised(from_service(400, 'password=hunter2 is wrong'))
         _, long = self.raised(from_service(400, 'x' * 5000))
 
         self.assertNotIn('hunter2', masked)
         self.assertLess(len(long), 400)
 
-    def test_other_exceptions_pass(self):
+    def test_other_exceptions_are_not_converted(self):
         own, defect = exceptions.Conflict('mine'), KeyError('x')
 
         self.assertEqual((exceptions.Conflict, 'mine'), self.raised(own))

@@ -59,12 +59,12 @@ class GraphTest(base.TestCase):
     def test_any_order_without_a_cycle_is_kept(self, data: some.DataObject) -> None:
         count = data.draw(some.integers(0, 12))
         solution = Solution()
-        wanted = []
+        desired = []
         for at in range(count):
             parents = data.draw(some.sets(some.integers(0, at - 1))) if at else set()
             names = tuple(str(parent) for parent in sorted(parents))
             solution.add_action('nop', name=str(at), parents=names)
-            wanted.append((str(at), names))
+            desired.append((str(at), names))
         plan = Graph().plan(solution)
-        self.assertEqual(wanted, [(a.name, a.parents) for a in plan.actions])
+        self.assertEqual(desired, [(a.name, a.parents) for a in plan.actions])
         self.assertEqual(count, len(plan.topological_order()))

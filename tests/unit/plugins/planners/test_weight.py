@@ -113,7 +113,7 @@ class WeightTest(base.TestCase):
                 self.assertIn(name, weighted)
 
     @given(some.data())
-    def test_any_solution_is_planned_whole_and_in_order(
+    def test_any_solution_is_planned_completely_and_in_order(
         self, data: some.DataObject
     ) -> None:
         kinds = 'abcd'

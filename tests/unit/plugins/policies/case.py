@@ -35,9 +35,9 @@ def placed(index: int, **placement: str) -> Node:
 
 def profile(key: int, **properties: Any) -> Profile:
     """Return a profile that was created before those with higher ids."""
-    spec = {'type': 'thing', 'version': '1.0', 'properties': properties}
+    spec = {'type': 'sample', 'version': '1.0', 'properties': properties}
     return Profile(
-        *(policies.make_node(key, None).uuid, f'p{key}', 'thing-1.0', 'Thing', spec),
+        *(policies.make_node(key, None).uuid, f'p{key}', 'sample-1.0', 'Sample', spec),
         Owner(policies.TENANT),
         id=key,
         created_at=at(key),

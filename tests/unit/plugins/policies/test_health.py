@@ -77,7 +77,7 @@ class HealthTest(PolicyCase):
             attach(name)
         error = self.assertRaises(exceptions.Invalid, attach, 'REBUILD')
         self.assertEqual(
-            'REBUILD is not supported by the profile type thing-1.0; RECREATE is, by '
+            'REBUILD is not supported by the profile type sample-1.0; RECREATE is, by '
             'all of them',
             str(error),
         )
@@ -115,7 +115,7 @@ class HealthTest(PolicyCase):
         }
         two = {'recovery': {'actions': [{'name': 'REBOOT'}, {'name': 'RECREATE'}]}}
         mode = 'detection.detection_modes.0'
-        for wanted, more, text in (
+        for desired, more, text in (
             (
                 *({'type': 'HYPERVISOR_STATUS_POLLING'}, {}),
                 f'{mode}.type: hypervisors are not managed here; use '
@@ -140,6 +140,6 @@ class HealthTest(PolicyCase):
             ),
         ):
             error = self.assertRaises(
-                exceptions.InvalidSpec, fitted, Health(), **detection(wanted), **more
+                exceptions.InvalidSpec, fitted, Health(), **detection(desired), **more
             )
             self.assertEqual(f'properties.{text}', str(error))

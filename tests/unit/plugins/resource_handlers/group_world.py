@@ -77,10 +77,10 @@ class Group:
             files=self.files,
         )
 
-    def update(self, **wanted: Any) -> list[dict[str, Any]]:
+    def update(self, **desired: Any) -> list[dict[str, Any]]:
         """Update the properties of the group; return the batches."""
         handler = self.handler()
-        self.properties = properties.fit(handler, wanted)
+        self.properties = properties.fit(handler, desired)
         handler.validate(self.properties)
         self.actions += 1
         expansion = handler.expand(self.context(), self.members)

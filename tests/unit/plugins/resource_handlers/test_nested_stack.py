@@ -23,18 +23,18 @@ DOCUMENT = {
 class NestedStackTest(base.TestCase):
     """The template, and the attributes of the stack."""
 
-    def context(self, **wanted: Any) -> Context:
-        return Context(properties.fit(NestedStack, wanted))
+    def context(self, **desired: Any) -> Context:
+        return Context(properties.fit(NestedStack, desired))
 
     def test_the_stack_gets_its_template_parameters_and_timeout(self) -> None:
         limits = {'parameters': {'a': 1}, 'timeout': '2'}
-        for batch, wanted in (
+        for batch, desired in (
             (Batch(DOCUMENT), {'template': TEXT}),
             (Batch(DOCUMENT), {'template': DOCUMENT}),
             (Batch(DOCUMENT, {'a': 1}, timeout=120), {'template': TEXT, **limits}),
         ):
-            found = NestedStack().expand(self.context(**wanted), [])
-            self.assertEqual((batch,), found, wanted)
+            found = NestedStack().expand(self.context(**desired), [])
+            self.assertEqual((batch,), found, desired)
 
     def test_the_outputs_are_an_attribute(self) -> None:
         self.assertEqual(
@@ -81,8 +81,8 @@ class RegionTest(base.TestCase):
     def expand(self, region: str, clouds: Clouds, **context: Any) -> Any:
         handler = NestedStack()
         handler.clouds = clouds
-        wanted = {'template': TEXT, 'context': {'region_name': region}}
-        fitted = properties.fit(NestedStack, wanted)
+        desired = {'template': TEXT, 'context': {'region_name': region}}
+        fitted = properties.fit(NestedStack, desired)
         return handler.expand(Context(fitted, **context), [])
 
     def test_the_region_is_that_of_the_new_stack(self) -> None:

@@ -118,8 +118,8 @@ class AutoScalingGroupTest(base.TestCase):
 
     def update(self, resource: dict[str, Any] = OLD, **more: Any) -> list[int]:
         """Return the sizes of the steps."""
-        wanted = {'min_size': 1, 'max_size': 5, 'resource': resource, **more}
-        return [len(step) for step in self.group.update(**wanted)]
+        desired = {'min_size': 1, 'max_size': 5, 'resource': resource, **more}
+        return [len(step) for step in self.group.update(**desired)]
 
     def signal(self, adjustment: float = 1, **more: Any) -> tuple[int, str]:
         """Return the number of members after a signal, and the reason if unchanged."""
@@ -245,11 +245,11 @@ class AutoScalingGroupTest(base.TestCase):
         )
 
     def test_inconsistent_sizes_and_update_policies_are_rejected(self) -> None:
-        outside = 'is not between min_size, 1, and max_size, 5'
+        external = 'is not between min_size, 1, and max_size, 5'
         for policy, sizes, problem in (
             ({}, {'min_size': 6}, 'properties.min_size: 6 is more than max_size, 5'),
-            ({}, {'desired_capacity': 6}, f'properties.desired_capacity: 6 {outside}'),
-            ({}, {'desired_capacity': 0}, f'properties.desired_capacity: 0 {outside}'),
+            ({}, {'desired_capacity': 6}, f'properties.desired_capacity: 6 {external}'),
+            ({}, {'desired_capacity': 0}, f'properties.desired_capacity: 0 {external}'),
             (
                 *({'rolling_update': {}}, {}),
                 'update_policy.rolling_update: is unknown; group takes none',
@@ -270,14 +270,14 @@ class AutoScalingGroupTest(base.TestCase):
 
 
 class ScalingPolicyTest(base.TestCase):
-    def policy(self, **wanted: Any) -> dict[str, Any]:
+    def policy(self, **desired: Any) -> dict[str, Any]:
         return properties.fit(
             ScalingPolicy,
             {
                 'auto_scaling_group_id': 'the-group',
                 'adjustment_type': 'change_in_capacity',
                 'scaling_adjustment': '2',
-                **wanted,
+                **desired,
             },
         )
 
@@ -286,16 +286,16 @@ class ScalingPolicyTest(base.TestCase):
             plugin_options.alone(ScalingPolicy, {'endpoint': 'https://api:9322/'})
         )
 
-    def signal(self, details: dict[str, Any], **wanted: Any) -> Any:
-        context = Context(self.policy(**wanted), resource_name='up')
+    def signal(self, details: dict[str, Any], **desired: Any) -> Any:
+        context = Context(self.policy(**desired), resource_name='up')
         return ScalingPolicy().signal(context, details)
 
     def test_a_signal_is_forwarded_to_the_group(self) -> None:
         amount = {'adjustment_type': 'change_in_capacity', 'scaling_adjustment': 2}
         details = {**amount, 'policy': 'up'}
         kind = {'adjustment_type': 'percent_change_in_capacity'}
-        wanted = {**kind, 'min_adjustment_step': 3, 'cooldown': 60}
-        for more in ({}, wanted):
+        desired = {**kind, 'min_adjustment_step': 3, 'cooldown': 60}
+        for more in ({}, desired):
             self.assertEqual(
                 PassOn('the-group', {**details, **more}), self.signal({}, **more)
             )

@@ -44,7 +44,7 @@ class TestNothing(base.TestCase):
 
         self.assertEqual((['keep', 'keep'], False), (changes, run.failed))
         self.assertEqual(
-            ['CREATE_COMPLETE', 'CHECK_COMPLETE', 'DELETE_COMPLETE'], run.story
+            ['CREATE_COMPLETE', 'CHECK_COMPLETE', 'DELETE_COMPLETE'], run.history
         )
         self.assertEqual(({}, run.uuid), (run.attributes, run.physical_id))
 
@@ -85,7 +85,7 @@ class TestValue(base.TestCase):
             )
 
             self.assertEqual(f'properties.value: is not of the type {kind}', str(error))
-        self.assertEqual([], run.story)
+        self.assertEqual([], run.history)
         self.assertEqual(
             {'value': None, 'type': 'number'},
             run.fit({'value': None, 'type': 'number'}, known=False),

@@ -59,7 +59,7 @@ class TestTestResource(base.TestCase):
                 ('FAILED', 'Timed out', 100),
                 (created.status, created.reason, created.seconds),
             )
-            self.assertEqual(['CREATE_FAILED'], run.story)
+            self.assertEqual(['CREATE_FAILED'], run.history)
             self.assertEqual(run.physical_name, run.physical_id)
 
     def test_an_early_poll_continues_to_wait(self):

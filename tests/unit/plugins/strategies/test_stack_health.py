@@ -28,7 +28,7 @@ def make_summary(name: str, **values: Any) -> StackSummary:
     return StackSummary(**{**fields, **values})
 
 
-BAD = UnhealthyResource('web', 'a', 'Thing', 'CHECK_FAILED', 'it smokes', marked=True)
+BAD = UnhealthyResource('web', 'a', 'Sample', 'CHECK_FAILED', 'it is slow', marked=True)
 HEALTHY = make_summary('fine')
 UNHEALTHY = make_summary('web', unhealthy=(BAD,))
 FAILED = make_summary('db', state='UPDATE_FAILED', failed=True)

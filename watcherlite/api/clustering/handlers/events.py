@@ -168,8 +168,8 @@ def _cluster_id(request: Request, name: str) -> int | None:
 
 
 def _objects(request: Request, uuids: Sequence[str]) -> set[tuple[str, int | None]]:
-    store, wanted = request.services.store, [uuid.lower() for uuid in uuids]
-    clusters, nodes = store.clusters_by_uuid(wanted), store.nodes_by_uuid(wanted)
+    store, desired = request.services.store, [uuid.lower() for uuid in uuids]
+    clusters, nodes = store.clusters_by_uuid(desired), store.nodes_by_uuid(desired)
     return {
         *((events.CLUSTER, row.id) for row in clusters.values()),
         *((events.NODE, row.id) for row in nodes.values()),

@@ -24,7 +24,7 @@ _CLUSTER: Schema = closed(
         'min_size': fragments.INTEGER,
         'max_size': {
             'type': 'integer',
-            'description': 'How many nodes it may have; -1: any number.',
+            'description': 'The maximum number of nodes; -1: unlimited.',
         },
         'desired_capacity': fragments.INTEGER,
         'timeout': fragments.INTEGER,

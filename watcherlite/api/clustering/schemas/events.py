@@ -29,7 +29,7 @@ _EVENT: Schema = closed(
         'action': fragments.TEXT_OR_NULL,
         'status': {
             'type': 'string',
-            'description': 'How far the action was: start, end or error.',
+            'description': 'The phase of the action: start, end or error.',
         },
         'status_reason': fragments.TEXT,
         'meta_data': fragments.OBJECT,

@@ -120,7 +120,7 @@ _MARK: Mapping[str, Schema] = {
         'properties': {
             'mark_unhealthy': {
                 **fragments.FLAG,
-                'description': 'false: it is well; true, if it is not given.',
+                'description': 'false: the node is healthy. Default: true.',
             },
             'reason': fragments.TEXT_OR_NULL,
         },

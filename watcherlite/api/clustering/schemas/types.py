@@ -13,7 +13,7 @@ _SUPPORT: Schema = {
         'type': 'array',
         'items': {'type': 'object', 'additionalProperties': fragments.TEXT},
     },
-    'description': 'Version to what became of it, and since when.',
+    'description': 'The changes of its support status by version, each with its date.',
 }
 _NAMED: Schema = closed({'name': fragments.TEXT})
 _SUPPORTED: Schema = closed(

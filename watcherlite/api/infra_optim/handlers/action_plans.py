@@ -194,25 +194,25 @@ def update(request: Request) -> Response:
     )
     listed = PLANS.find(request)
     plan, operations = listed.plan, request.services.plans
-    wanted = patches.apply({'state': plan.state}, changes)['state']
-    step = (plan.state, wanted if isinstance(wanted, str) else None)
+    desired = patches.apply({'state': plan.state}, changes)['state']
+    step = (plan.state, desired if isinstance(desired, str) else None)
     try:
         if step in STARTS:
             plan = operations.start(plan.uuid, expected=plan.state)
         elif step in CANCELS:
             plan = operations.cancel(plan.uuid, expected=plan.state)
         else:
-            raise _not_allowed(plan.state, wanted)
+            raise _not_allowed(plan.state, desired)
     except exceptions.Conflict:
         # A concurrent change; the error refers to the present state.
-        raise _not_allowed(PLANS.find(request).plan.state, wanted) from None
+        raise _not_allowed(PLANS.find(request).plan.state, desired) from None
     return PLANS.respond(request, dataclasses.replace(listed, plan=plan))
 
 
-def _not_allowed(state: str, wanted: Any) -> exceptions.Invalid:
-    if isinstance(wanted, list | dict):
-        wanted = kind(wanted)
-    return exceptions.Invalid(f'State transition not allowed: ({state} -> {wanted})')
+def _not_allowed(state: str, desired: Any) -> exceptions.Invalid:
+    if isinstance(desired, list | dict):
+        desired = kind(desired)
+    return exceptions.Invalid(f'State transition not allowed: ({state} -> {desired})')
 
 
 @ROUTES.route('DELETE /v1/action_plans/{uuid}', 'action_plan:delete', {204: None})

@@ -150,16 +150,16 @@ def update(request: Request) -> Response:
         _check_value(change)
     listed = ACTIONS.find(request)
     action = listed.action
-    wanted = patches.apply(
+    desired = patches.apply(
         {'state': action.state, 'status_message': action.status_message}, changes
     )
     named = {change.name for change in changes}
-    message = wanted['status_message'] if 'status_message' in named else None
+    message = desired['status_message'] if 'status_message' in named else None
     plans = request.services.plans
-    if wanted['state'] != action.state:
-        if wanted['state'] != SKIPPED:
+    if desired['state'] != action.state:
+        if desired['state'] != SKIPPED:
             raise exceptions.TransitionNotAllowed(
-                f'State transition not allowed: ({action.state} -> {wanted["state"]})'
+                f'State transition not allowed: ({action.state} -> {desired["state"]})'
             )
         action = plans.skip_action(action.uuid, message)
     elif 'status_message' in named and (message or 'state' not in named):

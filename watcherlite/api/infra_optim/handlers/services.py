@@ -100,14 +100,14 @@ def show(request: Request) -> Response:
 
     Of several services with the name, the first ACTIVE one is returned.
     """
-    wanted = request.path['service']
+    desired = request.path['service']
     found = [
         service
         for service in _services(request)
-        if wanted.lower() in (str(service.id), service.name)
+        if desired.lower() in (str(service.id), service.name)
     ]
     if not found:
-        raise exceptions.NotFound(f'Service {wanted} could not be found')
+        raise exceptions.NotFound(f'Service {desired} could not be found')
     best = min(found, key=lambda service: service.status != ACTIVE)
     return Response(represent(request, best, True))
 

@@ -125,6 +125,6 @@ AUDIT, COLLECTION, DETAILED_COLLECTION = fragments.views('audits', _LISTED, _DET
 EVENT = unversioned(
     {
         'title': 'body',
-        'description': 'What happened: any JSON value, but not no body at all.',
+        'description': 'The data of the event: any JSON value. A body is required.',
     }
 )

@@ -35,6 +35,6 @@ DATA_MODEL = unversioned(
                 'each pair; or pools and volumes.',
             }
         },
-        {'comment': {'type': 'string', 'description': 'Why there is nothing to show.'}},
+        {'comment': {'type': 'string', 'description': 'The reason if it is empty.'}},
     )
 )

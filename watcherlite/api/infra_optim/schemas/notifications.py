@@ -17,7 +17,8 @@ QUERY = unversioned(
             'limit': {
                 'type': 'integer',
                 'minimum': 1,
-                'description': 'Most events of a page; some have no notification.',
+                'description': 'The maximum number of events in the page; some have '
+                'no notification.',
             },
         },
         'additionalProperties': False,

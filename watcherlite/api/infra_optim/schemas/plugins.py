@@ -23,7 +23,7 @@ _SHOWN: Mapping[str, Schema] = {
     'description': fragments.TEXT,
     'error': {
         'type': ['string', 'null'],
-        'description': 'Why it cannot be used; null if it can.',
+        'description': 'The reason for which it cannot be used; null if it can.',
     },
 }
 

@@ -59,7 +59,7 @@ _KINDS: Mapping[str, Schema] = {
 SCOPE: Schema = {
     **_objects(**_KINDS),
     'type': ['array', 'null'],
-    'description': 'To what part of the infrastructure it is limited.',
+    'description': 'The part of the infrastructure to which it is limited.',
 }
 
 

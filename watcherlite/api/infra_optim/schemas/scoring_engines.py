@@ -31,7 +31,7 @@ _DETAILED: Mapping[str, Schema] = {
 }
 
 QUERY = pages.paging(
-    SORT_KEYS, {**fragments.UUID, 'description': 'There is none to be named.'}
+    SORT_KEYS, {**fragments.UUID, 'description': 'Ignored: the list is empty.'}
 )
 ENGINE, COLLECTION, DETAILED_COLLECTION = fragments.views(
     'scoring_engines', _LISTED, {(1, 0): _DETAILED}

@@ -30,7 +30,7 @@ STRATEGY, COLLECTION, DETAILED_COLLECTION = fragments.views(
 STATE = unversioned(
     {
         'type': 'array',
-        'description': 'What the strategy needs, and whether it is there.',
+        'description': 'The requirements of the strategy, and whether they are met.',
         'items': fragments.closed(
             {
                 'type': {

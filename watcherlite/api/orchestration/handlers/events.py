@@ -141,9 +141,9 @@ def _page(request: Request, stack: Stack, resource: str | None) -> Response:
 
 def _stored_name(request: Request, stack: Stack, name: str) -> str | None:
     """Return the filter for the events of a resource name; None: no such resource."""
-    wanted = [name, _ITSELF] if name == stack.name else [name]
+    desired = [name, _ITSELF] if name == stack.name else [name]
     reading = request.services.reading
-    for known in wanted:
+    for known in desired:
         if reading.events(stack, EventQuery({'resource': {known}}, limit=1)):
             return known
     return None

@@ -178,12 +178,12 @@ def index(request: Request) -> Response:
     :raises Invalid: the regular expression is invalid
     """
     asked = request.query
-    wanted = _pattern(asked.get('name', ''))
+    desired = _pattern(asked.get('name', ''))
     status = asked.get('support_status', SUPPORTED)
     found = [
         (name, handler)
         for name, handler in sorted(request.services.plugins.resource_types().items())
-        if wanted.matches(name, whole=False) and status == SUPPORTED
+        if desired.matches(name, whole=False) and status == SUPPORTED
     ]
     shown: list[Any] = [name for name, _ in found]
     if asked.get('with_description'):

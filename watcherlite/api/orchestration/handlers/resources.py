@@ -71,7 +71,7 @@ def index(request: Request) -> Response:
     stack = stack_requests.get_stack(request, deleted=True)
     asked, reading = request.query, request.services.reading
     detail = asked.get('with_detail', False)
-    wanted = {name: asked[name] for name in _FILTERS if asked.get(name)}
+    desired = {name: asked[name] for name in _FILTERS if asked.get(name)}
     return Response(
         {
             'resources': [
@@ -79,15 +79,15 @@ def index(request: Request) -> Response:
                 if detail
                 else represent(request, found)
                 for found in reading.resources(stack, asked.get('nested_depth', 0))
-                if _matches(found, wanted)
+                if _matches(found, desired)
             ]
         }
     )
 
 
-def _matches(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool:
+def _matches(found: ResourceView, desired: Mapping[str, Collection[str]]) -> bool:
     """Return whether a resource passes the filters."""
-    if not wanted:
+    if not desired:
         return True
     row = found.row
     seen = {
@@ -98,7 +98,7 @@ def _matches(found: ResourceView, wanted: Mapping[str, Collection[str]]) -> bool
         'id': row.uuid,
         'physical_resource_id': row.physical_id or '',
     }
-    return all(seen[name] in values for name, values in wanted.items())
+    return all(seen[name] in values for name, values in desired.items())
 
 
 @ROUTES.route(

@@ -15,8 +15,8 @@ from watcherlite.domain.actions import ENGINE
 ORCHESTRATION = Versions(
     'orchestration',
     {
-        (1, 0): 'Stacks and their resources, as clients of Heat speak of them; with '
-        'stacks that can be locked.'
+        (1, 0): 'Stacks and their resources, compatible with clients of Heat; stacks '
+        'can be locked.'
     },
     in_headers=False,
 )

@@ -44,7 +44,7 @@ INDEX: Versioned = fragments.arguments(
         'nested_depth': {
             'type': 'integer',
             'minimum': 0,
-            'description': 'How many levels of nested stacks are looked into.',
+            'description': 'The maximum depth of nested stacks that are included.',
         },
         'resource_action': fragments.SEVERAL,
         'resource_status': fragments.SEVERAL,

@@ -20,7 +20,7 @@ _LISTED: Mapping[str, Schema] = {
     'logical_resource_id': fragments.TEXT,
     'physical_resource_id': {
         'type': 'string',
-        'description': 'What its type calls it; empty while there is nothing of it.',
+        'description': 'The physical id; empty while the resource does not exist.',
     },
     'resource_type': fragments.TEXT,
     'resource_status': _STATE,
@@ -58,7 +58,7 @@ INDEX: Versioned = unversioned(
             'nested_depth': {
                 'type': 'integer',
                 'minimum': 0,
-                'description': 'How many levels of nested stacks are looked into.',
+                'description': 'The maximum depth of nested stacks that are included.',
             },
             'with_detail': fragments.BOOLEAN,
             'name': fragments.SEVERAL,

@@ -171,8 +171,8 @@ NEW: Versioned = unversioned(
             **_OPTIONS,
             'adopt_stack_data': {
                 **_TEXT_OR_OBJECT,
-                'description': 'What abandon answered, for a stack of resources that '
-                'are there.',
+                'description': 'The response of abandon, to create a stack of existing '
+                'resources.',
             },
         },
         'required': ['stack_name'],
@@ -320,7 +320,7 @@ VALIDATE: Versioned = fragments.arguments(
             'type': 'boolean',
             'description': 'Whether to show the nested templates of resources as well.',
         },
-        'ignore_errors': {'type': 'string', 'description': 'Passed over.'},
+        'ignore_errors': {'type': 'string', 'description': 'Accepted and ignored.'},
     }
 )
 TEMPLATE: Versioned = unversioned(

@@ -88,15 +88,15 @@ def parse(
     for name in query.filters:
         if name not in _FILTERS[subjects]:
             raise ValueError(f'an event has no filter {name}')
-    wanted = {name: sorted(values) for name, values in query.filters.items()}
+    desired = {name: sorted(values) for name, values in query.filters.items()}
     options = {'tenant': query.tenant, 'after': query.after, 'limit': query.limit}
     values = {name: value for name, value in options.items() if value is not None}
     if subjects == STACKS:
-        scans = _scans_of_stacks(wanted, values)
+        scans = _scans_of_stacks(desired, values)
     else:
-        scans = _scans_of_clusters(wanted, query, values)
+        scans = _scans_of_clusters(desired, query, values)
     filters = [
-        (name, _parse_filter(name, found, values)) for name, found in wanted.items()
+        (name, _parse_filter(name, found, values)) for name, found in desired.items()
     ]
     shape = EventShape(
         subjects,
@@ -112,40 +112,40 @@ def parse(
 
 
 def _scans_of_stacks(
-    wanted: dict[str, list[Any]], values: dict[str, Any]
+    desired: dict[str, list[Any]], values: dict[str, Any]
 ) -> tuple[str | None, ...]:
-    if 'action' in wanted or 'status' in wanted:
-        wanted['state'] = [
+    if 'action' in desired or 'status' in desired:
+        desired['state'] = [
             f'{action}_{status}'
             for action, status in itertools.product(
-                wanted.pop('action', _ACTIONS), wanted.pop('status', states.STATUSES)
+                desired.pop('action', _ACTIONS), desired.pop('status', states.STATUSES)
             )
             # A state is divided at its first underscore.
             if '_' not in action
         ]
     # Most queries are for one stack, whose events are a range of an index.
-    if len(wanted.get('stack_id', ())) == 1:
-        (values['stack'],) = wanted.pop('stack_id')
+    if len(desired.get('stack_id', ())) == 1:
+        (values['stack'],) = desired.pop('stack_id')
         return ('stack',)
-    wanted.setdefault('stack_id', [])
+    desired.setdefault('stack_id', [])
     return (None,)
 
 
 def _scans_of_clusters(
-    wanted: dict[str, list[Any]], query: EventQuery, values: dict[str, Any]
+    desired: dict[str, list[Any]], query: EventQuery, values: dict[str, Any]
 ) -> tuple[str | None, ...]:
-    if 'action' in wanted:
-        wanted['type'] = wanted.pop('action')
-    if len(wanted.get('cluster_id', ())) == 1:
-        (values['cluster'],) = wanted.pop('cluster_id')
+    if 'action' in desired:
+        desired['type'] = desired.pop('action')
+    if len(desired.get('cluster_id', ())) == 1:
+        (values['cluster'],) = desired.pop('cluster_id')
         return ('within',)
     if query.tenant is not None:
         return ('tenant',)
-    if 'uuid' in wanted or 'about' in wanted:
+    if 'uuid' in desired or 'about' in desired:
         return (None,)
     # Only events of clusters have a level. Any number of other events may be between
     # them in the order of the sequence.
-    levels = wanted.get('level', port.LEVELS)
+    levels = desired.get('level', port.LEVELS)
     return tuple(level for level in port.LEVELS if level in levels) or (None,)
 
 

@@ -117,8 +117,8 @@ class SqlActionStore:
         limit: int = 1000,
         descending: bool = False,
     ) -> list[Action]:
-        wanted = None if statuses is None else frozenset(statuses)
-        if wanted is not None and not wanted:
+        desired = None if statuses is None else frozenset(statuses)
+        if desired is not None and not desired:
             return []
         first = LAST_ID if descending else 0
         values: dict[str, Any] = {
@@ -127,11 +127,11 @@ class SqlActionStore:
         }
         if plan_id is not None:
             values['plan_id'] = plan_id
-        if wanted is not None and len(wanted) == 1 and wanted <= action_states.FINAL:
-            values['status'] = min(wanted)
-        elif wanted is not None:
-            values['statuses'] = sorted(wanted)
-        statement = _page(plan_id is not None, wanted, descending)
+        if desired is not None and len(desired) == 1 and desired <= action_states.FINAL:
+            values['status'] = min(desired)
+        elif desired is not None:
+            values['statuses'] = sorted(desired)
+        statement = _page(plan_id is not None, desired, descending)
         return self._actions(statement, **values)
 
     def count_actions(self, plan_id: int) -> dict[str, int]:

@@ -133,12 +133,12 @@ class PluginRows:
         self,
         session: Session,
         known: Mapping[str, Any],
-        wanted: Iterable[Any],
+        desired: Iterable[Any],
         now: datetime.datetime,
     ) -> None:
         """Insert new rows, and update rows that differ from `known`, by name."""
         new, changed = [], []
-        for item in wanted:
+        for item in desired:
             old = known.get(item.name)
             if old is None:
                 item = item.evolve(created_at=item.created_at or now)
@@ -208,13 +208,13 @@ class AuditStatements(StatementGroup):
     ) -> None:
         known = map(STRATEGIES.read, self._session.rows(ALL_STRATEGIES))
         goals = self._goals()
-        wanted = []
+        desired = []
         for name, members in strategies.items():
             if name not in goals:
                 raise queries.not_found('goals', name)
             key = goals[name].id
-            wanted += [member.evolve(goal_id=key) for member in members]
-        _STRATEGIES.sync(self._session, {s.name: s for s in known}, wanted, now)
+            desired += [member.evolve(goal_id=key) for member in members]
+        _STRATEGIES.sync(self._session, {s.name: s for s in known}, desired, now)
 
     def _goals(self) -> dict[str, Goal]:
         """Return the goals that are not deleted, by name."""
@@ -222,10 +222,10 @@ class AuditStatements(StatementGroup):
         return {goal.name: goal for goal in goals}
 
     def plans_of_audit(self, audit_id: int, states: Iterable[str]) -> list[ActionPlan]:
-        wanted = sorted(set(states))
-        if not wanted:
+        desired = sorted(set(states))
+        if not desired:
             return []
-        rows = self._session.rows(PLANS_OF_AUDIT, audit_id=audit_id, states=wanted)
+        rows = self._session.rows(PLANS_OF_AUDIT, audit_id=audit_id, states=desired)
         return [ACTION_PLANS.read(row) for row in rows]
 
     def ensure_goal(self, goal: NewGoal) -> Goal:
@@ -271,14 +271,14 @@ class SqlAuditStore:
         return {relations.audit.id: relations for relations in found}
 
     def has_plan_in(self, states: Iterable[str]) -> bool:
-        wanted = sorted(set(states))
-        return bool(wanted and self._db.rows(ANY_PLAN, states=wanted))
+        desired = sorted(set(states))
+        return bool(desired and self._db.rows(ANY_PLAN, states=desired))
 
     def expired_plans(
         self, states: Iterable[str], before: datetime.datetime, limit: int
     ) -> list[ActionPlan]:
-        wanted = sorted(set(states))
-        if not wanted:
+        desired = sorted(set(states))
+        if not desired:
             return []
-        rows = self._db.rows(EXPIRED, states=wanted, before=before, limit=limit)
+        rows = self._db.rows(EXPIRED, states=desired, before=before, limit=limit)
         return [ACTION_PLANS.read(row) for row in rows]

@@ -291,8 +291,8 @@ class ClusterStatements(StatementGroup):
         return INSERT_NODES.execute(self._session, nodes)
 
     def _lock_profiles(self, ids: Iterable[int]) -> None:
-        wanted = sorted(set(ids))
-        if len(self._session.rows(LOCK_PROFILES, ids=wanted)) < len(wanted):
+        desired = sorted(set(ids))
+        if len(self._session.rows(LOCK_PROFILES, ids=desired)) < len(desired):
             raise exceptions.Conflict('The profile has been deleted.')
 
     def lock_object(self, row: Spec) -> Spec | None:
@@ -361,8 +361,8 @@ class ClusterStatements(StatementGroup):
         return list(map(ACTIONS.read, rows))
 
     def drop_actions(self, ids: Iterable[int]) -> None:
-        wanted = sorted(set(ids))
-        rows = self._session.rows(DROPPED, ids=wanted) if wanted else ()
+        desired = sorted(set(ids))
+        rows = self._session.rows(DROPPED, ids=desired) if desired else ()
         found = [row[0] for row in rows]
         for statement in DROP_ACTIONS if found else ():
             self._session.count(statement, ids=found)
@@ -379,22 +379,22 @@ class ClusterStatements(StatementGroup):
         SAVE_BINDINGS.execute(self._session, bindings)
 
     def delete_bindings(self, ids: Iterable[int]) -> None:
-        wanted = sorted(set(ids))
-        if wanted:
-            self._session.count(DELETE_BINDINGS, ids=wanted)
+        desired = sorted(set(ids))
+        if desired:
+            self._session.count(DELETE_BINDINGS, ids=desired)
 
     def bindings_of(self, cluster_id: int) -> list[Bound]:
         rows = self._session.rows(BINDINGS_OF, ids=[cluster_id])
         return _bindings_by_cluster(rows).get(cluster_id, [])
 
     def _lock_by_uuid(self, mapper: RowMapper[Any], uuids: Iterable[str]) -> list[Any]:
-        wanted, session = sorted(set(uuids)), self._session
-        if wanted and session.database == 'mysql':
+        desired, session = sorted(set(uuids)), self._session
+        if desired and session.database == 'mysql':
             # It locks rows in the order in which it reads them; all other transactions
             # lock them in the order of their ids.
-            ids = [row[0] for row in session.rows(IDS_BY_UUID[mapper], uuids=wanted)]
+            ids = [row[0] for row in session.rows(IDS_BY_UUID[mapper], uuids=desired)]
             return read_all(session, mapper, LOCK[mapper], ids)
-        return read_all(session, mapper, LOCK_BY_UUID[mapper], wanted, 'uuids')
+        return read_all(session, mapper, LOCK_BY_UUID[mapper], desired, 'uuids')
 
 
 class SqlClusterStore:

@@ -35,8 +35,8 @@ def read_all(
 
     Without values, nothing is executed.
     """
-    wanted = sorted(set(values))
-    rows = reader.rows(statement, **{parameter: wanted}) if wanted else ()
+    desired = sorted(set(values))
+    rows = reader.rows(statement, **{parameter: desired}) if desired else ()
     return list(map(mapper.read, rows))
 
 

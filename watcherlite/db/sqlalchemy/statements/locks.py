@@ -139,22 +139,22 @@ class LockStatements(StatementGroup):
             sharing.update(row[0] for row in self._session.rows(SHARING, ids=late))
         return sharing
 
-    def _acquire(self, wanted: Mapping[str, int]) -> dict[str, int]:
+    def _acquire(self, desired: Mapping[str, int]) -> dict[str, int]:
         """Take the free locks; return the `action_id` of each lock."""
         held: dict[str, int] = {}
-        wanted = dict(sorted(wanted.items()))
-        while wanted:
-            if self._try_insert(list(wanted.items())):
-                return {**held, **wanted}
+        desired = dict(sorted(desired.items()))
+        while desired:
+            if self._try_insert(list(desired.items())):
+                return {**held, **desired}
             # A missing row was released in the meantime: retry.
-            for target, action_id in self._session.rows(LOCK, targets=wanted):
+            for target, action_id in self._session.rows(LOCK, targets=desired):
                 held[target] = action_id
-                del wanted[target]
+                del desired[target]
         return held
 
-    def _try_insert(self, wanted: Sequence[tuple[str, int]]) -> bool:
+    def _try_insert(self, desired: Sequence[tuple[str, int]]) -> bool:
         """Insert the free locks; return whether all of them were free."""
-        return self._session.write_rows(TAKE, LOCKS, wanted) == len(wanted)
+        return self._session.write_rows(TAKE, LOCKS, desired) == len(desired)
 
     def release_locks(
         self,

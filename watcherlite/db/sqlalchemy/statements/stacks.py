@@ -285,11 +285,11 @@ class SqlStackStore:
         if names is None:
             statement = live_resources(superseded)
             return read_all(self._db, RESOURCES, statement, stack_ids)
-        ids, wanted = sorted(set(stack_ids)), sorted(set(names))
-        if not ids or not wanted:
+        ids, desired = sorted(set(stack_ids)), sorted(set(names))
+        if not ids or not desired:
             return []
         statement = live_resources(superseded, named=True)
-        rows = self._db.rows(statement, ids=ids, names=wanted)
+        rows = self._db.rows(statement, ids=ids, names=desired)
         return list(map(RESOURCES.read, rows))
 
     def ancestry_of_stacks(self, stack_ids: Iterable[int]) -> dict[int, StackAncestry]:

@@ -87,8 +87,8 @@ class ClusterDelete(ClusterAction):
         cluster = store.clusters_by_uuid([uuid]).get(uuid)
         if cluster is None:
             return
-        wanted = Query({'cluster_id': [cluster.id]})
-        receivers = store.list_objects(Receiver, wanted)
+        desired = Query({'cluster_id': [cluster.id]})
+        receivers = store.list_objects(Receiver, desired)
         if receivers:
             with store.transaction() as tx:
                 for receiver in receivers:

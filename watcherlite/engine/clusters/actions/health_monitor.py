@@ -41,8 +41,8 @@ CHECK = 'check'
 RECOVER = 'recover'
 #: Statuses of nodes that are recovered.
 UNHEALTHY_STATUSES = frozenset({states.ERROR, states.WARNING})
-STOPPED = 'The cluster is not looked after any more.'
-HEALTHY = 'all is well'
+STOPPED = 'The health of the cluster is no longer monitored.'
+HEALTHY = 'all nodes are healthy'
 SKIPPED = 'left out: '
 # Outputs of a run, and of a round
 ROUND = 'round'
@@ -167,15 +167,17 @@ class ClusterHealthAction(ActionType):
         )
 
     def _find(self, context: ActionContext) -> tuple[Cluster | None, Bound | None]:
-        store, wanted = self._parts.store, context.inputs
+        store, desired = self._parts.store, context.inputs
 
         def read() -> tuple[Cluster | None, Bound | None]:
-            cluster = store.clusters_by_uuid([wanted['cluster']]).get(wanted['cluster'])
+            cluster = store.clusters_by_uuid([desired['cluster']]).get(
+                desired['cluster']
+            )
             if cluster is None or cluster.deleted_at is not None:
                 return None, None
             key = cluster.id
             for bound in store.bindings_of_clusters([key]).get(key, ()):
-                if bound.binding.uuid == wanted['binding']:
+                if bound.binding.uuid == desired['binding']:
                     return cluster, bound
             return cluster, None
 
@@ -244,9 +246,9 @@ def action_uuid(bound: Bound) -> str:
 
 def check_interval(bound: Bound, limits: ClusterLimits) -> int:
     """Return the seconds between two runs, within the limits of the options."""
-    wanted = bound.binding.data.get('interval') or INTERVAL
+    desired = bound.binding.data.get('interval') or INTERVAL
     least = max(1, limits.check_interval_min)
-    return max(least, min(int(wanted), limits.check_interval_max))
+    return max(least, min(int(desired), limits.check_interval_max))
 
 
 def start(

@@ -62,17 +62,17 @@ async def send_over_http(
     # Imported here because it is slow, and needed only for HTTP.
     from watcherlite.plugins import http_client
 
-    wanted = context.inputs
+    desired = context.inputs
     message = {
         'lifecycle_action_token': context.uuid,
         'lifecycle_transition_type': TERMINATION,
-        'cluster_id': wanted['cluster_id'],
-        'node_id': wanted['node_id'],
-        'resource_id': wanted['resource_id'],
+        'cluster_id': desired['cluster_id'],
+        'node_id': desired['node_id'],
+        'resource_id': desired['resource_id'],
     }
     request = HttpRequestMessage(
         'POST',
-        wanted['url'],
+        desired['url'],
         {'Content-Type': 'application/json'},
         json.dumps(message).encode(),
     )

@@ -259,15 +259,15 @@ class NodeUpdate(NodeAction):
                 'created, or was deleted; recover the node first'
             )
         try:
-            wanted = target.desired_properties(profile)
-            decided = target.handler.decide(target.last_properties(), wanted, False)
+            desired = target.desired_properties(profile)
+            decided = target.handler.decide(target.last_properties(), desired, False)
         except exceptions.Invalid as error:
             return rejected(str(error))
         if decided == KEEP and target.node.kept.get(INCOMPLETE_UPDATE):
             # An earlier update did not finish: its effect is unknown.
             decided = UPDATE if target.handler.supports('update') else REPLACE
         if decided == KEEP:
-            updated = {'profile_id': profile.id, 'properties': wanted}
+            updated = {'profile_id': profile.id, 'properties': desired}
             fields = {**updated, **_own_values(target), UNCHANGED: True}
             return Done({action_types.NODE: fields})
         if decided == UPDATE:
@@ -374,19 +374,19 @@ class NodeRecover(NodeAction):
         return await steps.run(*looks, node_steps.OPERATE)
 
     def steps(self, target: NodeTarget) -> NodeSteps:
-        wanted = _recovery(target)
+        desired = _recovery(target)
         asked: tuple[str, Mapping[str, Any]] = ('', {})
-        name = wanted['operation'].lower()
+        name = desired['operation'].lower()
         if name in target.handler.operations:
-            given = wanted.get('operation_params')
+            given = desired.get('operation_params')
             asked = name, operation_parameters(target.handler, name, given)
         return NodeSteps(
             target,
             operation=asked,
-            ended={'data': {'recovery': wanted['operation']}},
-            outputs={'operation': wanted['operation']},
-            delete_timeout=wanted.get('delete_timeout'),
-            force=bool(wanted.get('force_recreate')),
+            ended={'data': {'recovery': desired['operation']}},
+            outputs={'operation': desired['operation']},
+            delete_timeout=desired.get('delete_timeout'),
+            force=bool(desired.get('force_recreate')),
         )
 
 
@@ -466,10 +466,10 @@ def _recovery(target: NodeTarget) -> Mapping[str, Any]:
 
     A node without a resource can only be recreated.
     """
-    wanted = recovery_inputs(target.action.inputs, target.action.data)
+    desired = recovery_inputs(target.action.inputs, target.action.data)
     if not target.exists:
-        wanted |= {'operation': action_types.RECREATE, 'operation_params': {}}
-    return {'operation': action_types.RECREATE, **wanted}
+        desired |= {'operation': action_types.RECREATE, 'operation_params': {}}
+    return {'operation': action_types.RECREATE, **desired}
 
 
 # sizes
@@ -513,7 +513,7 @@ def _rejection_reason(
     target: NodeTarget, cluster: Cluster, nodes: list[Node], by: int
 ) -> str | None:
     if by > 0:
-        wanted = cluster.desired_capacity + 1
+        desired = cluster.desired_capacity + 1
     else:
         # A cluster above its maximum may lose a node.
         cluster = cluster.evolve(max_size=-1)
@@ -521,10 +521,10 @@ def _rejection_reason(
             node.status == states.DELETING and node.data.get(COUNTED) is not None
             for node in nodes
         )
-        wanted = len(nodes) - leaving - 1
+        desired = len(nodes) - leaving - 1
     most = target.parts.limits.nodes
     try:
-        capacity.check_sizes(cluster, wanted, strict=True, most=most)
+        capacity.check_sizes(cluster, desired, strict=True, most=most)
     except exceptions.Invalid as error:
         return str(error)
     return None

@@ -266,10 +266,10 @@ async def check_url(target: NodeTarget, options: Mapping[str, Any]) -> str | Non
         return f'{redact_url(url)}: {error}'
     if answer.status >= 400:
         return f'{redact_url(url)} answered {answer.status}'
-    wanted = options.get('poll_url_healthy_response')
-    if not wanted or is_found(wanted, answer.body.text()):
+    desired = options.get('poll_url_healthy_response')
+    if not desired or is_found(desired, answer.body.text()):
         return None
-    return f'{redact_url(url)}: the answer has no {wanted!r}'
+    return f'{redact_url(url)}: the answer has no {desired!r}'
 
 
 def is_found(pattern: str, text: str) -> bool:

@@ -163,8 +163,8 @@ class NodeTarget:
         :param begins: whether this is the first call of a step. The attempt is then 1:
             earlier owners of the action only waited for a lock.
         """
-        wanted = self.last_properties() if properties is None else properties
-        context = node_context(self.action, self.node, self.cluster, wanted)
+        desired = self.last_properties() if properties is None else properties
+        context = node_context(self.action, self.node, self.cluster, desired)
         if begins and not self.lost:
             context.attempt = 1
         return context
@@ -252,8 +252,8 @@ class NodeSteps:
 
     def _handler_context(self, step: str, begins: bool = False) -> HandlerContext:
         fits = step in (CREATE, UPDATE)
-        wanted = self.target.desired_properties(self.profile, begins) if fits else None
-        return self.target.handler_context(wanted, begins)
+        desired = self.target.desired_properties(self.profile, begins) if fits else None
+        return self.target.handler_context(desired, begins)
 
     def _hook(self, step: str) -> str:
         """Return the handler operation of a step."""
@@ -366,7 +366,7 @@ class NodeSteps:
         return Done({**outputs, action_types.NODE: {**changes, **self.ended}})
 
     def _finish_healthy(self) -> Outcome:
-        text = 'Recovery not needed: the node is well'
+        text = 'Recovery not needed: the node is healthy'
         well = {'status': states.ACTIVE, 'status_reason': text}
         return Done({action_types.NODE: {**well, **self.ended}})
 

@@ -29,14 +29,14 @@ class UpdateBatches:
         :param nodes: uuids of the nodes to update
         """
         decision = data.get('update') or {}
-        wanted = set(nodes)
+        desired = set(nodes)
         plan: list[tuple[str, ...]] = []
         for batch in decision.get('plan') or ():
-            found = tuple(uuid for uuid in dict.fromkeys(batch) if uuid in wanted)
-            wanted.difference_update(found)
+            found = tuple(uuid for uuid in dict.fromkeys(batch) if uuid in desired)
+            desired.difference_update(found)
             if found:
                 plan.append(found)
-        rest = tuple(uuid for uuid in nodes if uuid in wanted)
+        rest = tuple(uuid for uuid in nodes if uuid in desired)
         if rest:
             plan.append(rest)
         return cls(tuple(plan), float(decision.get('pause_time') or 0))

@@ -139,9 +139,9 @@ class _Pass:
         """Count the nodes of the clusters whose actions end."""
         ended = (change.after for change in changes if transitions.is_end(change))
         rows = [self._cluster(transitions.cluster_of(action)) for action in ended]
-        wanted = {row.id for row in rows if row is not None}
-        if wanted:
-            self.counts = self.tx.count_nodes(sorted(wanted))
+        desired = {row.id for row in rows if row is not None}
+        if desired:
+            self.counts = self.tx.count_nodes(sorted(desired))
 
     def cluster(self, change: ActionChange, fault: Fault) -> None:
         """Apply a change to its cluster."""

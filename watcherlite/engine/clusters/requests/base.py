@@ -110,11 +110,11 @@ class ClusterOperationBase:
         """
         if isinstance(names, str) or not isinstance(names, Collection) or not names:
             raise exceptions.BadRequest('No nodes specified: a list of them is needed.')
-        wanted = list(dict.fromkeys(str(name) for name in names))
-        found = self.store.nodes_by_uuid(name.lower() for name in wanted)
+        desired = list(dict.fromkeys(str(name) for name in names))
+        found = self.store.nodes_by_uuid(name.lower() for name in desired)
         nodes: dict[str, Node] = {}
         missing: list[str] = []
-        for name in wanted:
+        for name in desired:
             row = found.get(name.lower())
             if (
                 row is None

@@ -124,11 +124,11 @@ class ClusterOperations(TargetOperations[Cluster]):
         most = self.limits.nodes
         low = values.parse_size(new.min_size, 'min_size', 0, most, 0)
         high = values.parse_size(new.max_size, 'max_size', -1, most, -1)
-        wanted = values.parse_size(
+        desired = values.parse_size(
             new.desired_capacity, 'desired_capacity', 0, most, low
         )
-        capacity.check_sizes(None, wanted, low, high, most=most)
-        return capacity.Sizes(wanted, low, high)
+        capacity.check_sizes(None, desired, low, high, most=most)
+        return capacity.Sizes(desired, low, high)
 
     def _check_quota(self, tx: Transaction, tenant: str) -> None:
         quota = self.limits.clusters
@@ -182,10 +182,10 @@ class ClusterOperations(TargetOperations[Cluster]):
         :param nodes: uuids, names or short ids
         :raises NodeNotOrphan: some are in a cluster
         """
-        wanted = self.resolve_nodes(nodes, by)
+        desired = self.resolve_nodes(nodes, by)
 
         def build_inputs(tx: Transaction, row: Cluster) -> Values:
-            rows = self._lock_orphans(tx, wanted, row)
+            rows = self._lock_orphans(tx, desired, row)
             size = admission.count_nodes(tx, row) + len(rows)
             self._check_size(row, size)
             return {'nodes': [node.uuid for node in rows]}
@@ -203,18 +203,18 @@ class ClusterOperations(TargetOperations[Cluster]):
 
         :param destroy_after_deletion: None: as a policy says; without one, no
         """
-        wanted = self.resolve_nodes(nodes, by)
+        desired = self.resolve_nodes(nodes, by)
         given: dict[str, Any] = {}
         if destroy_after_deletion is not None:
             field = 'destroy_after_deletion'
             given[field] = values.parse_boolean(destroy_after_deletion, field)
 
         def build_inputs(tx: Transaction, row: Cluster) -> Values:
-            admission.check_members(_lock_existing(tx, wanted), row)
-            self._check_size(row, admission.count_nodes(tx, row) - len(wanted))
+            admission.check_members(_lock_existing(tx, desired), row)
+            self._check_size(row, admission.count_nodes(tx, row) - len(desired))
             return {
-                'count': len(wanted),
-                'candidates': [node.uuid for node in wanted],
+                'count': len(desired),
+                'candidates': [node.uuid for node in desired],
                 **given,
             }
 
@@ -356,12 +356,12 @@ class ClusterOperations(TargetOperations[Cluster]):
             f"'{name}'."
         )
         try:
-            wanted = self.store.find_object(PolicyObject, policy, by.tenant)
+            desired = self.store.find_object(PolicyObject, policy, by.tenant)
         except exceptions.NotFound:
             raise missing from None
         key = cluster.id
         for bound in self.store.bindings_of_clusters([key]).get(key, ()):
-            if bound.policy.uuid == wanted.uuid:
+            if bound.policy.uuid == desired.uuid:
                 return cluster, bound
         raise missing
 

@@ -108,9 +108,9 @@ def converge_actions(
     ]
 
 
-def surplus_rows(rows: Iterable[Resource], wanted: Iterable[str]) -> list[Resource]:
+def surplus_rows(rows: Iterable[Resource], desired: Iterable[str]) -> list[Resource]:
     """Return the rows to delete: replaced, or not among the names."""
-    names = frozenset(wanted)
+    names = frozenset(desired)
     return [
         row for row in rows if row.superseded_by is not None or row.name not in names
     ]

@@ -181,8 +181,8 @@ class _Operation:
         definition_id = self._stack.definition_id
         if rolled_back:
             definition_id = self._stack.previous_id or definition_id
-        wanted = self._blueprint(definition_id).resources
-        return self._remove(expansion.surplus_rows(self._rows(), wanted))
+        desired = self._blueprint(definition_id).resources
+        return self._remove(expansion.surplus_rows(self._rows(), desired))
 
     def _remove(self, rows: Sequence[Resource]) -> Outcome:
         derived = expansion.delete_actions(self._stack, rows, self._now)

@@ -123,11 +123,11 @@ def _current_rows(
 
     A replaced row represents its replacement, except for DELETE.
     """
-    wanted = {(i.resource, i.do == states.DELETE) for i in inputs}
-    rows = tx.resources_by_id({resource_id for resource_id, _ in wanted})
+    desired = {(i.resource, i.do == states.DELETE) for i in inputs}
+    rows = tx.resources_by_id({resource_id for resource_id, _ in desired})
     present: dict[tuple[int, bool], Resource] = {}
     later: dict[tuple[int, bool], int] = {}
-    for key in wanted:
+    for key in desired:
         row = rows.get(key[0])
         if row is None:
             continue

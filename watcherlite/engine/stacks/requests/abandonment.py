@@ -71,14 +71,18 @@ class AdoptionClaim:
 
     Used within the transaction that stores the new stack.
 
-    :param wanted: see `adopted_resources`
+    :param desired: see `adopted_resources`
     """
 
     def __init__(
-        self, store: Store, tx: Transaction, wanted: Mapping[str, Any], abandoned: Stack
+        self,
+        store: Store,
+        tx: Transaction,
+        desired: Mapping[str, Any],
+        abandoned: Stack,
     ) -> None:
         self._store = store
-        self._wanted = wanted
+        self._desired = desired
         self._abandoned = abandoned
         self._members = _locked_members(tx, abandoned)
         self._claimed: dict[int, Resource] = {}
@@ -90,7 +94,7 @@ class AdoptionClaim:
         :raises StackValidationFailed: with every resource that is not in the record
         """
         stack_id = self._abandoned.id
-        matched = self._match(f'{_PLACE}.resources', self._wanted, stack_id, {})
+        matched = self._match(f'{_PLACE}.resources', self._desired, stack_id, {})
         if self._problems:
             raise exceptions.StackValidationFailed(self._problems)
         return matched
@@ -106,14 +110,14 @@ class AdoptionClaim:
     def _match(
         self,
         place: str,
-        wanted: Mapping[str, Any],
+        desired: Mapping[str, Any],
         stack_id: int,
         definitions: Mapping[str, Any],
     ) -> dict[str, Any]:
         rows = self._members.get(stack_id, {})
         by_id = {row.physical_id: row for row in rows.values()}
         matched: dict[str, Any] = {}
-        for name, given in wanted.items():
+        for name, given in desired.items():
             row = rows.get(name)
             physical_id = given.get('resource_id')
             if isinstance(physical_id, str) and (
@@ -164,16 +168,16 @@ def claim_resources(
     store: Store,
     tx: Transaction,
     document: Mapping[str, Any],
-    wanted: Mapping[str, Any],
+    desired: Mapping[str, Any],
     tenant: str,
 ) -> AdoptionClaim | None:
     """Return the claim of a new stack on an abandoned one; None: it adopts nothing.
 
     :param document: as the client has sent it
-    :param wanted: see `adopted_resources`
+    :param desired: see `adopted_resources`
     :raises StackValidationFailed: the project has abandoned no stack of that id
     """
-    if not wanted:
+    if not desired:
         return None
     uuid = document.get('id')
     if not isinstance(uuid, str) or not uuid:
@@ -194,7 +198,7 @@ def claim_resources(
             f'{_PLACE}.id: stack {abandoned.name} ({uuid}) still has its resources; '
             'abandon it first'
         )
-    return AdoptionClaim(store, tx, wanted, abandoned)
+    return AdoptionClaim(store, tx, desired, abandoned)
 
 
 def _locked_members(

@@ -143,11 +143,11 @@ class StackOperations:
     ) -> Stack:
         now = self._clock.now()
         do = states.CREATE if new.adopt is None else states.ADOPT
-        wanted = abandonment.adopted_resources(new)
+        desired = abandonment.adopted_resources(new)
         with self._store.transaction() as tx:
             validation.check_quota(self._services, tx, stack.tenant)
             claim = abandonment.claim_resources(
-                self._store, tx, new.adopt or {}, wanted or {}, stack.tenant
+                self._store, tx, new.adopt or {}, desired or {}, stack.tenant
             )
             stored_definition = tx.insert_definition(definition)
             uuid = events.new_uuid()
@@ -159,9 +159,9 @@ class StackOperations:
             if credential is not None:
                 tx.assign_credential(credential, stored.uuid)
             if claim is not None:
-                wanted = claim.adopted()
+                desired = claim.adopted()
                 claim.consume(tx, stored)
-            inputs = StackInputs(stored.id, do, adopted=wanted)
+            inputs = StackInputs(stored.id, do, adopted=desired)
             self._insert_action(tx, uuid, stored, tree_target(stored), inputs, now)
             tx.add_events([stack_events.stack_event(None, stored, now, events.CREATED)])
         return stored

@@ -49,12 +49,12 @@ class Resize(ResizedAction):
         project may use the public ones only.
         """
         public = 'None' if context.creator.everywhere else 'True'
-        compute, wanted = self.connect(context).compute, goal[FLAVOR]
-        with errors.translated(COMPUTE, f'Flavor {wanted}'):
+        compute, desired = self.connect(context).compute, goal[FLAVOR]
+        with errors.translated(COMPUTE, f'Flavor {desired}'):
             flavors = list(compute.flavors(is_public=public))
         found = next(
-            (f for f in flavors if f.id == wanted),
-            next((f for f in flavors if f.name == wanted), None),
+            (f for f in flavors if f.id == desired),
+            next((f for f in flavors if f.name == desired), None),
         )
         if found is None:
             return {**goal, SIZE: None}

@@ -204,9 +204,9 @@ class VolumeMigrate(CloudAction['Volume']):
         if pool is None:
             return Failed(f'Pool {goal[POOL]} not found')
         current = types.get(volume.volume_type)
-        wanted = (current.extra_specs or {}).get(BACKEND) if current else None
+        desired = (current.extra_specs or {}).get(BACKEND) if current else None
         offered = (pool.capabilities or {}).get(BACKEND)
-        if wanted is not None and offered is not None and wanted != offered:
+        if desired is not None and offered is not None and desired != offered:
             return Failed(
                 f"Volume type '{volume.volume_type}' is not compatible with "
                 f"destination pool '{goal[POOL]}'"

@@ -80,9 +80,9 @@ def _mark(
             yield server
 
 
-def _has(given: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+def _has(given: Mapping[str, str], desired: Mapping[str, str]) -> bool:
     """Return whether a server has all of the metadata, in any case."""
     return all(
         str(given[key]).lower() == value if key in given else False
-        for key, value in wanted.items()
+        for key, value in desired.items()
     )

@@ -72,9 +72,9 @@ class KeyPair(CloudResource):
 
         A generated one is not recognised: its private key is lost.
         """
-        wanted = _key(context.properties.get('public_key'))
+        desired = _key(context.properties.get('public_key'))
         found = self.get(connection, context.properties['name'])
-        if found is None or not wanted or _key(found.public_key) != wanted:
+        if found is None or not desired or _key(found.public_key) != desired:
             return None
         return ResourceInProgress({'step': 'wait'}, 0.0, found.name)
 
@@ -147,8 +147,8 @@ class Flavor(CloudResource):
         return connection.compute.flavors(details=True, is_public=None)
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        wanted = context.properties
-        return not wanted.get('extra_specs') and not wanted.get('tenants')
+        desired = context.properties
+        return not desired.get('extra_specs') and not desired.get('tenants')
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
         self.apply(context, connection, ['extra_specs', 'tenants'])
@@ -164,28 +164,28 @@ class Flavor(CloudResource):
         flavor = self.existing(context, connection)
         compute = connection.compute
         if 'extra_specs' in names:
-            wanted = {
+            desired = {
                 name: str(value)
                 for name, value in (context.properties.get('extra_specs') or {}).items()
             }
             present = record_of(flavor).get('extra_specs') or {}
-            for name in present.keys() - wanted.keys():
+            for name in present.keys() - desired.keys():
                 compute.delete_flavor_extra_specs_property(flavor, name)
-            if wanted and wanted != present:
-                compute.create_flavor_extra_specs(flavor, wanted)
+            if desired and desired != present:
+                compute.create_flavor_extra_specs(flavor, desired)
         if 'tenants' in names and not context.properties['is_public']:
             self._grant(context, connection, flavor)
         return None
 
     def _grant(self, context: ResourceContext, connection: Any, flavor: Any) -> None:
         compute = connection.compute
-        wanted = set(
+        desired = set(
             references.PROJECT.ids_of(connection, context.properties['tenants'])
         )
         present = {item['tenant_id'] for item in compute.get_flavor_access(flavor)}
-        for project in sorted(wanted - present):
+        for project in sorted(desired - present):
             compute.flavor_add_tenant_access(flavor, project)
-        for project in sorted(present - wanted):
+        for project in sorted(present - desired):
             compute.flavor_remove_tenant_access(flavor, project)
 
     def attributes_of(

@@ -74,9 +74,9 @@ class FloatingIP(NeutronResource):
     ) -> dict[str, Any]:
         body = super().changes(context, connection, names)
         if {'port_id', 'fixed_ip_address'} & set(names):
-            wanted = context.properties
-            body['port_id'] = references.PORT.ids_of(connection, wanted.get('port_id'))
-            body['fixed_ip_address'] = wanted.get('fixed_ip_address')
+            desired = context.properties
+            body['port_id'] = references.PORT.ids_of(connection, desired.get('port_id'))
+            body['fixed_ip_address'] = desired.get('fixed_ip_address')
         return body
 
 
@@ -100,9 +100,9 @@ class FloatingIPAssociation(LinkResource):
     }
 
     def link_id(self, context: ResourceContext, connection: Any) -> str:
-        wanted = context.properties
-        port = references.PORT.id_of(connection, wanted['port_id'])
-        return f'{wanted["floatingip_id"]}:{port}'
+        desired = context.properties
+        port = references.PORT.id_of(connection, desired['port_id'])
+        return f'{desired["floatingip_id"]}:{port}'
 
     def join(self, context: ResourceContext, connection: Any) -> Link:
         made = self.link_id(context, connection)

@@ -77,7 +77,7 @@ class WebImage(CloudResource):
         ),
         'visibility': field(
             fields.one_of('public', 'private', 'community', 'shared'),
-            'Who can see it.',
+            'The visibility.',
             default='private',
             updatable=True,
         ),
@@ -99,12 +99,12 @@ class WebImage(CloudResource):
     attributes: ClassVar[Mapping[str, str]] = {}
 
     def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
-        wanted = context.properties
+        desired = context.properties
         body = super().body(context, connection)
-        if wanted.get('tags'):
-            body['tags'] = list(wanted['tags'])
+        if desired.get('tags'):
+            body['tags'] = list(desired['tags'])
         # A protected image could not be deleted if its import failed.
-        return {**body, **wanted['extra_properties'], 'protected': False}
+        return {**body, **desired['extra_properties'], 'protected': False}
 
     def make(self, connection: Any, body: Mapping[str, Any]) -> Any:
         return connection.image.create_image(allow_duplicates=True, **body)
@@ -119,8 +119,8 @@ class WebImage(CloudResource):
         return super()._create(context, connection)
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        wanted = context.properties
-        left = wanted['protected'], not wanted['active'], wanted.get('members')
+        desired = context.properties
+        left = desired['protected'], not desired['active'], desired.get('members')
         return not any(left)
 
     def _wait(
@@ -137,8 +137,8 @@ class WebImage(CloudResource):
         return super()._wait(context, connection, operation, token)
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
-        wanted = context.properties
-        if wanted['protected']:
+        desired = context.properties
+        if desired['protected']:
             connection.image.update_image(found, is_protected=True)
         self.apply(context, connection, ['members', 'active'])
 
@@ -160,10 +160,10 @@ class WebImage(CloudResource):
     def apply(
         self, context: ResourceContext, connection: Any, names: Collection[str]
     ) -> ResourceInProgress | None:
-        image, wanted = connection.image, context.properties
+        image, desired = connection.image, context.properties
         found = self.existing(context, connection)
         if 'members' in names:
-            allowed = set(wanted.get('members') or ())
+            allowed = set(desired.get('members') or ())
             present: set[str] = set()
             if allowed or context.before.get('members'):
                 present = {member.member_id for member in image.members(found)}
@@ -173,9 +173,9 @@ class WebImage(CloudResource):
                 image.remove_member(member, found, ignore_missing=True)
         if 'active' in names:
             status = self.status_of(record_of(found))
-            if not wanted['active'] and status == 'ACTIVE':
+            if not desired['active'] and status == 'ACTIVE':
                 image.deactivate_image(found)
-            elif wanted['active'] and status == 'DEACTIVATED':
+            elif desired['active'] and status == 'DEACTIVATED':
                 image.reactivate_image(found)
         return None
 

@@ -45,7 +45,7 @@ class LinkResource(CloudResource):
         return self._created(context, connection, self.join(context, connection))
 
     def _find(self, context: ResourceContext, connection: Any) -> Result:
-        wanted = self.link_id(context, connection)
-        if self.get(connection, wanted) is None:
+        desired = self.link_id(context, connection)
+        if self.get(connection, desired) is None:
             return None
-        return ResourceInProgress({'step': 'wait'}, 0.0, wanted)
+        return ResourceInProgress({'step': 'wait'}, 0.0, desired)

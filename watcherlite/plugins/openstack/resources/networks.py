@@ -93,12 +93,12 @@ class Net(NeutronResource):
     def _schedule(self, context: ResourceContext, connection: Any) -> None:
         """Let exactly the given DHCP agents serve the network."""
         network = connection.network
-        wanted = set(context.properties.get('dhcp_agent_ids') or ())
+        desired = set(context.properties.get('dhcp_agent_ids') or ())
         hosting = network.network_hosting_dhcp_agents(context.physical_id)
         present = {agent.id for agent in hosting}
-        for agent in sorted(present - wanted):
+        for agent in sorted(present - desired):
             network.remove_dhcp_agent_from_network(agent, context.physical_id)
-        for agent in sorted(wanted - present):
+        for agent in sorted(desired - present):
             network.add_dhcp_agent_to_network(agent, context.physical_id)
 
 
@@ -209,13 +209,13 @@ class Subnet(NeutronResource):
     ) -> dict[str, Any]:
         body = super().changes(context, connection, names)
         if 'gateway_ip' in names:
-            wanted = context.properties.get('gateway_ip')
-            if wanted == 'auto':
+            desired = context.properties.get('gateway_ip')
+            if desired == 'auto':
                 raise ResourceFault(
                     f'{context.resource_name}: gateway_ip can be auto only when the '
                     'subnet is created; give an address'
                 )
-            body['gateway_ip'] = wanted or None
+            body['gateway_ip'] = desired or None
         return body
 
 

@@ -174,11 +174,11 @@ def addresses(values: Mapping[str, Any], connection: Any) -> dict[str, Any]:
     """Return the addresses of a port for a request; the service chooses the others."""
     if values.get('no_fixed_ips'):
         return {'fixed_ips': []}
-    wanted = values.get('fixed_ips')
-    if not wanted:
+    desired = values.get('fixed_ips')
+    if not desired:
         return {}
     fixed_ips = []
-    for item in wanted:
+    for item in desired:
         subnet = item.get('subnet') or item.get('subnet_id')
         made = (
             {'subnet_id': references.SUBNET.id_of(connection, subnet)} if subnet else {}

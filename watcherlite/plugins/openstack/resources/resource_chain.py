@@ -38,14 +38,14 @@ class ResourceChain(NestedHandler):
     def expand(
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch]:
-        wanted = context.properties
+        desired = context.properties
         resources: dict[str, Any] = {}
-        for at, kind in enumerate(wanted['resources'] or ()):
+        for at, kind in enumerate(desired['resources'] or ()):
             definition: dict[str, Any] = {
                 'type': kind,
-                'properties': dict(wanted.get('resource_properties') or {}),
+                'properties': dict(desired.get('resource_properties') or {}),
             }
-            if at and not wanted['concurrent']:
+            if at and not desired['concurrent']:
                 definition['depends_on'] = [str(at - 1)]
             resources[str(at)] = definition
         return (Batch({KEY: NEWEST, 'resources': resources}),)

@@ -119,17 +119,17 @@ def _router_problems(values: Mapping[str, Any]) -> Iterator[str]:
 
 def _gateway(context: ResourceContext, connection: Any) -> dict[str, Any] | None:
     """Return the gateway for a request; None: it has none."""
-    wanted = context.properties.get('external_gateway_info')
-    if not wanted:
+    desired = context.properties.get('external_gateway_info')
+    if not desired:
         return None
     made: dict[str, Any] = {
-        'network_id': references.NETWORK.id_of(connection, wanted['network'])
+        'network_id': references.NETWORK.id_of(connection, desired['network'])
     }
-    if wanted.get('enable_snat') is not None:
-        made['enable_snat'] = wanted['enable_snat']
-    if wanted.get('external_fixed_ips'):
+    if desired.get('enable_snat') is not None:
+        made['enable_snat'] = desired['enable_snat']
+    if desired.get('external_fixed_ips'):
         made['external_fixed_ips'] = [
-            _fixed_ip(item, connection) for item in wanted['external_fixed_ips']
+            _fixed_ip(item, connection) for item in desired['external_fixed_ips']
         ]
     return made
 
@@ -152,11 +152,11 @@ def _agents(context: ResourceContext) -> list[str]:
 def _schedule(context: ResourceContext, connection: Any) -> None:
     """Let exactly the given L3 agents serve a router."""
     network, router = connection.network, context.physical_id
-    wanted = set(_agents(context))
+    desired = set(_agents(context))
     present = {agent.id for agent in network.routers_hosting_l3_agents(router)}
-    for agent in sorted(present - wanted):
+    for agent in sorted(present - desired):
         network.remove_router_from_agent(agent, router)
-    for agent in sorted(wanted - present):
+    for agent in sorted(desired - present):
         network.add_router_to_agent(agent, router)
 
 

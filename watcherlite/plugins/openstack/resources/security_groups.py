@@ -118,23 +118,23 @@ def range_problems(place: str, rule: Mapping[str, Any]) -> list[str]:
 def _reconcile(
     context: ResourceContext, connection: Any, group: Mapping[str, Any]
 ) -> None:
-    """Let a group have exactly the wanted rules."""
+    """Add missing rules to a group, and delete those that it no longer has."""
     network = connection.network
-    wanted = {
-        _key(rule): rule for rule in _wanted_rules(context, connection, group['id'])
+    desired = {
+        _key(rule): rule for rule in _desired_rules(context, connection, group['id'])
     }
     present = {}
     for rule in group.get('security_group_rules') or ():
-        if _key(rule) in wanted:
+        if _key(rule) in desired:
             present[_key(rule)] = rule
         else:
             network.delete_security_group_rule(rule['id'], ignore_missing=True)
-    missing = [rule for key, rule in wanted.items() if key not in present]
+    missing = [rule for key, rule in desired.items() if key not in present]
     if missing:
         list(network.create_security_group_rules(missing))
 
 
-def _wanted_rules(
+def _desired_rules(
     context: ResourceContext, connection: Any, group_id: str
 ) -> Iterable[dict[str, Any]]:
     """Yield the rules that a group is to have."""

@@ -46,13 +46,13 @@ def requested(context: ResourceContext, connection: Any) -> Any:
 
     The ports of subnets, and those with extra properties, are created here.
     """
-    wanted = _networks(context)
-    if not wanted:
+    desired = _networks(context)
+    if not desired:
         return 'auto'
-    if wanted[0].get('allocate_network'):
-        return wanted[0]['allocate_network']
+    if desired[0].get('allocate_network'):
+        return desired[0]['allocate_network']
     made = []
-    for at, item in enumerate(wanted):
+    for at, item in enumerate(desired):
         one = _request(context, connection, at, item)
         made.append({**one, 'tag': item['tag']} if item.get('tag') else one)
     return made
@@ -74,7 +74,7 @@ def associate(context: ResourceContext, connection: Any) -> None:
 def change(
     context: ResourceContext, connection: Any, before: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Detach the former networks that are not wanted, and attach the others."""
+    """Detach networks that the server no longer has, and attach new ones."""
     free = _interfaces(context, connection)
     missing = []
     for at, item in enumerate(_networks(context)):

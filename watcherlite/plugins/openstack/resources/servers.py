@@ -114,14 +114,14 @@ class Server(CloudResource):
         ),
         'flavor_update_policy': field(
             fields.one_of('RESIZE', 'REPLACE'),
-            'What a change of the flavor does.',
+            'The effect of a change of the flavor.',
             default='RESIZE',
             updatable=True,
             sent=OWN,
         ),
         'image_update_policy': field(
             fields.one_of('REBUILD', 'REPLACE', 'REBUILD_PRESERVE_EPHEMERAL'),
-            'What a change of the image does.',
+            'The effect of a change of the image.',
             default='REBUILD',
             updatable=True,
             sent=OWN,
@@ -167,7 +167,7 @@ class Server(CloudResource):
         ),
         'user_data_update_policy': field(
             fields.one_of('REPLACE', 'IGNORE', 'REBUILD'),
-            'What a change of the user data does.',
+            'The effect of a change of the user data.',
             default='REPLACE',
             updatable=True,
             sent=OWN,
@@ -184,7 +184,7 @@ class Server(CloudResource):
         'config_drive': field(fields.FLAG, 'Whether it has a config drive.'),
         'diskConfig': field(
             fields.one_of('AUTO', 'MANUAL'),
-            'Who partitions its disk.',
+            'The partitioning of its disk.',
             sent='OS-DCF:diskConfig',
         ),
         'personality': field(
@@ -233,25 +233,25 @@ class Server(CloudResource):
         return UPDATE
 
     def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
-        wanted = context.properties
+        desired = context.properties
         body = super().body(context, connection)
         body |= {
-            'flavorRef': references.FLAVOR.id_of(connection, wanted['flavor']),
-            'metadata': _metadata(wanted),
+            'flavorRef': references.FLAVOR.id_of(connection, desired['flavor']),
+            'metadata': _metadata(desired),
             'networks': server_networks.requested(context, connection),
         }
-        if wanted.get('image'):
-            body['imageRef'] = references.IMAGE.id_of(connection, wanted['image'])
-        if wanted.get('security_groups'):
+        if desired.get('image'):
+            body['imageRef'] = references.IMAGE.id_of(connection, desired['image'])
+        if desired.get('security_groups'):
             body['security_groups'] = [
-                {'name': group} for group in wanted['security_groups']
+                {'name': group} for group in desired['security_groups']
             ]
-        if wanted.get('user_data'):
+        if desired.get('user_data'):
             body['user_data'] = _user_data(context)
-        if wanted.get('scheduler_hints'):
-            body['scheduler_hints'] = dict(wanted['scheduler_hints'])
-        if wanted.get('admin_pass'):
-            body['adminPass'] = wanted['admin_pass']
+        if desired.get('scheduler_hints'):
+            body['scheduler_hints'] = dict(desired['scheduler_hints'])
+        if desired.get('admin_pass'):
+            body['adminPass'] = desired['admin_pass']
         devices = list(_block_devices(context, connection))
         if devices:
             body['block_device_mapping_v2'] = devices
@@ -263,8 +263,8 @@ class Server(CloudResource):
         return not context.properties.get('tags') and not floating
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
-        wanted = context.properties
-        if wanted.get('tags'):
+        desired = context.properties
+        if desired.get('tags'):
             self._set_tags(context, connection, found)
         server_networks.associate(context, connection)
 
@@ -276,16 +276,16 @@ class Server(CloudResource):
     def apply(
         self, context: ResourceContext, connection: Any, names: Collection[str]
     ) -> ResourceInProgress | None:
-        wanted = context.properties
+        desired = context.properties
         found = self.existing(context, connection)
         if 'metadata' in names:
             self._set_metadata(context, connection, found)
         if 'tags' in names:
             self._set_tags(context, connection, found)
-        if 'admin_pass' in names and wanted.get('admin_pass'):
-            connection.compute.change_server_password(found, wanted['admin_pass'])
+        if 'admin_pass' in names and desired.get('admin_pass'):
+            connection.compute.change_server_password(found, desired['admin_pass'])
         todo = [name for name in _STEPS if name in names]
-        rebuilds = wanted['user_data_update_policy'] == 'REBUILD'
+        rebuilds = desired['user_data_update_policy'] == 'REBUILD'
         if 'user_data' in names and rebuilds and 'image' not in todo:
             todo.append('image')
         if not todo:
@@ -412,20 +412,20 @@ class Server(CloudResource):
     def _set_metadata(
         self, context: ResourceContext, connection: Any, found: Any
     ) -> None:
-        wanted = _metadata(context.properties)
+        desired = _metadata(context.properties)
         present = record_of(found).get('metadata') or {}
-        surplus = sorted(present.keys() - wanted.keys() - {KEY})
+        surplus = sorted(present.keys() - desired.keys() - {KEY})
         if surplus:
             connection.compute.delete_server_metadata(found, surplus)
-        if wanted:
-            connection.compute.set_server_metadata(found, **wanted)
+        if desired:
+            connection.compute.set_server_metadata(found, **desired)
 
     def _set_tags(self, context: ResourceContext, connection: Any, found: Any) -> None:
-        wanted = set(context.properties.get('tags') or ())
+        desired = set(context.properties.get('tags') or ())
         present = set(record_of(found).get('tags') or ())
-        for tag in sorted(present - wanted):
+        for tag in sorted(present - desired):
             connection.compute.remove_tag_from_server(found, tag)
-        for tag in sorted(wanted - present):
+        for tag in sorted(desired - present):
             connection.compute.add_tag_to_server(found, tag)
 
     def _change_networks(
@@ -440,10 +440,10 @@ class Server(CloudResource):
         """Resize the server and confirm that; return whether it is done."""
         record = record_of(found)
         status = self.status_of(record)
-        wanted = references.FLAVOR.find(connection, context.properties['flavor'])
+        desired = references.FLAVOR.find(connection, context.properties['flavor'])
         present = record.get('flavor') or {}
-        same = wanted.name == present.get('original_name') or (
-            present.get('id') == wanted.id
+        same = desired.name == present.get('original_name') or (
+            present.get('id') == desired.id
         )
         if status == 'VERIFY_RESIZE':
             connection.compute.confirm_server_resize(found)
@@ -456,29 +456,29 @@ class Server(CloudResource):
             # It is back to what it was.
             raise ResourceFault(
                 f'{context.resource_name}: server {found.id} was not resized to '
-                f'{wanted.name}: {self.problem_of(record) or "no reason is known"}'
+                f'{desired.name}: {self.problem_of(record) or "no reason is known"}'
             )
         context.fence()
-        connection.compute.resize_server(found, wanted.id)
+        connection.compute.resize_server(found, desired.id)
         return False
 
     def _rebuild(
         self, context: ResourceContext, connection: Any, found: Any, token: Any
     ) -> bool:
         """Rebuild the server; return whether it is done."""
-        record, wanted = record_of(found), context.properties
+        record, desired = record_of(found), context.properties
         if self.status_of(record) not in self.settled:
             return False
-        image = references.IMAGE.id_of(connection, wanted['image'])
+        image = references.IMAGE.id_of(connection, desired['image'])
         if token.get('started') and (record.get('image') or {}).get('id') == image:
             return True
-        policy = wanted['image_update_policy']
+        policy = desired['image_update_policy']
         body: dict[str, Any] = {'image': image}
         if policy == 'REBUILD_PRESERVE_EPHEMERAL':
             body['preserve_ephemeral'] = True
-        if wanted.get('admin_pass'):
-            body['admin_password'] = wanted['admin_pass']
-        if wanted['user_data_update_policy'] == 'REBUILD' and wanted.get('user_data'):
+        if desired.get('admin_pass'):
+            body['admin_password'] = desired['admin_pass']
+        if desired['user_data_update_policy'] == 'REBUILD' and desired.get('user_data'):
             body['user_data'] = _user_data(context)
         context.fence()
         connection.compute.rebuild_server(found, **body)
@@ -547,19 +547,19 @@ def _block_devices(
     context: ResourceContext, connection: Any
 ) -> Iterator[dict[str, Any]]:
     """Yield the block devices of the request."""
-    wanted = context.properties
-    for item in wanted.get('block_device_mapping') or ():
+    desired = context.properties
+    for item in desired.get('block_device_mapping') or ():
         yield _block_device(connection, {**item, 'boot_index': None}, first=False)
-    second = list(wanted.get('block_device_mapping_v2') or ())
+    second = list(desired.get('block_device_mapping_v2') or ())
     for item in second:
         yield _block_device(connection, item, first=item is second[0])
-    if (wanted.get('block_device_mapping') or second) and wanted.get('image'):
+    if (desired.get('block_device_mapping') or second) and desired.get('image'):
         yield {
             'source_type': 'image',
             'destination_type': 'local',
             'boot_index': 0,
             'delete_on_termination': True,
-            'uuid': references.IMAGE.id_of(connection, wanted['image']),
+            'uuid': references.IMAGE.id_of(connection, desired['image']),
         }
 
 

@@ -97,8 +97,8 @@ class CloudConfig(SoftwareConfigBase):
     }
 
     def text(self, context: ResourceContext) -> str:
-        wanted = context.properties.get('cloud_config') or {}
-        return f'#cloud-config\n{yaml.safe_dump(wanted, default_flow_style=False)}'
+        desired = context.properties.get('cloud_config') or {}
+        return f'#cloud-config\n{yaml.safe_dump(desired, default_flow_style=False)}'
 
 
 class MultipartMime(SoftwareConfigBase):

@@ -73,16 +73,16 @@ class Trunk(NeutronResource):
     def _set_sub_ports(self, context: ResourceContext, connection: Any) -> None:
         """Let the trunk have exactly the given ports; a port has one segment only."""
         trunk = self.existing(context, connection)
-        wanted = {_segment(item): item for item in _sub_ports(context, connection)}
+        desired = {_segment(item): item for item in _sub_ports(context, connection)}
         present = {
             _segment(item): item for item in record_of(trunk).get('sub_ports') or ()
         }
-        surplus = [present[key] for key in sorted(present.keys() - wanted.keys())]
+        surplus = [present[key] for key in sorted(present.keys() - desired.keys())]
         if surplus:
             connection.network.delete_trunk_subports(
                 trunk, [{'port_id': item['port_id']} for item in surplus]
             )
-        missing = [wanted[key] for key in sorted(wanted.keys() - present.keys())]
+        missing = [desired[key] for key in sorted(desired.keys() - present.keys())]
         if missing:
             connection.network.add_trunk_subports(trunk, missing)
 

@@ -114,12 +114,12 @@ class Volume(CloudResource):
         return list(_source_problems(values))
 
     def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
-        wanted = context.properties
+        desired = context.properties
         body = super().body(context, connection)
-        body['metadata'] = dict(wanted['metadata'])
+        body['metadata'] = dict(desired['metadata'])
         for name in ('size', 'volume_type', 'scheduler_hints'):
-            if wanted.get(name):
-                body[name] = wanted[name]
+            if desired.get(name):
+                body[name] = desired[name]
         return body
 
     def changes(
@@ -140,20 +140,20 @@ class Volume(CloudResource):
     def apply(
         self, context: ResourceContext, connection: Any, names: Collection[str]
     ) -> ResourceInProgress | None:
-        storage, wanted = connection.block_storage, context.properties
+        storage, desired = connection.block_storage, context.properties
         found = self.existing(context, connection)
         record = record_of(found)
         if 'metadata' in names:
             self._set_metadata(context, connection, found, record)
         if 'read_only' in names:
-            storage.set_volume_readonly(found, bool(wanted.get('read_only')))
-        if 'backup_id' in names and wanted.get('backup_id'):
-            backup = references.BACKUP.id_of(connection, wanted['backup_id'])
+            storage.set_volume_readonly(found, bool(desired.get('read_only')))
+        if 'backup_id' in names and desired.get('backup_id'):
+            backup = references.BACKUP.id_of(connection, desired['backup_id'])
             storage.restore_backup(backup, volume_id=context.physical_id)
-        elif 'volume_type' in names and wanted.get('volume_type'):
-            if wanted['volume_type'] != record.get('volume_type'):
-                storage.retype_volume(found, wanted['volume_type'], 'on-demand')
-        elif 'size' in names and wanted.get('size'):
+        elif 'volume_type' in names and desired.get('volume_type'):
+            if desired['volume_type'] != record.get('volume_type'):
+                storage.retype_volume(found, desired['volume_type'], 'on-demand')
+        elif 'size' in names and desired.get('size'):
             self._extend(context, connection, record)
             return None
         else:
@@ -201,13 +201,13 @@ class Volume(CloudResource):
         found: Any,
         record: Mapping[str, Any],
     ) -> None:
-        wanted = dict(context.properties['metadata'])
+        desired = dict(context.properties['metadata'])
         present = record.get('metadata') or {}
-        surplus = present.keys() - wanted.keys() - {KEY, 'readonly', 'attached_mode'}
+        surplus = present.keys() - desired.keys() - {KEY, 'readonly', 'attached_mode'}
         if surplus:
             connection.block_storage.delete_volume_metadata(found, sorted(surplus))
-        if wanted:
-            connection.block_storage.set_volume_metadata(found, **wanted)
+        if desired:
+            connection.block_storage.set_volume_metadata(found, **desired)
 
     def _extend(
         self, context: ResourceContext, connection: Any, record: Mapping[str, Any]
@@ -251,9 +251,9 @@ class VolumeAttachment(LinkResource):
     }
 
     def link_id(self, context: ResourceContext, connection: Any) -> str:
-        wanted = context.properties
-        server = references.SERVER.id_of(connection, wanted['instance_uuid'])
-        volume = references.VOLUME.id_of(connection, wanted['volume_id'])
+        desired = context.properties
+        server = references.SERVER.id_of(connection, desired['instance_uuid'])
+        volume = references.VOLUME.id_of(connection, desired['volume_id'])
         return f'{server}:{volume}'
 
     def join(self, context: ResourceContext, connection: Any) -> Link:
@@ -348,8 +348,8 @@ class VolumeType(CloudResource):
         return ()
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        wanted = context.properties
-        return not wanted.get('metadata') and not wanted.get('projects')
+        desired = context.properties
+        return not desired.get('metadata') and not desired.get('projects')
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
         self.apply(context, connection, ['metadata', 'projects'])
@@ -360,13 +360,13 @@ class VolumeType(CloudResource):
         storage = connection.block_storage
         found = self.existing(context, connection)
         if 'metadata' in names:
-            wanted = dict(context.properties.get('metadata') or {})
+            desired = dict(context.properties.get('metadata') or {})
             present = record_of(found).get('extra_specs') or {}
-            surplus = sorted(present.keys() - wanted.keys())
+            surplus = sorted(present.keys() - desired.keys())
             if surplus:
                 storage.delete_type_extra_specs(found, surplus)
-            if wanted:
-                storage.update_type_extra_specs(found, **wanted)
+            if desired:
+                storage.update_type_extra_specs(found, **desired)
         if 'projects' in names and not context.properties['is_public']:
             projects = context.properties.get('projects')
             allowed = set(references.PROJECT.ids_of(connection, projects) or ())

@@ -20,7 +20,7 @@ _AGGREGATE: Mapping[str, Any] = {
     'default': 'mean',
 }
 AGGREGATION_METHOD: Mapping[str, Any] = {
-    'description': 'How the measurements of a period are combined: mean, min or max.',
+    'description': 'The aggregation of the measurements of a period: mean, min or max.',
     'type': 'object',
     'properties': {
         'instance': _AGGREGATE,
@@ -65,9 +65,9 @@ class Measurements:
     :raises ConfigurationError: there is none
     """
 
-    def __init__(self, context: base.StrategyContext, wanted: Collection[str]) -> None:
+    def __init__(self, context: base.StrategyContext, desired: Collection[str]) -> None:
         self._context = context
-        self._source = context.datasource(wanted)
+        self._source = context.datasource(desired)
 
     def of_nodes(
         self,

@@ -192,13 +192,13 @@ def _keeps_type(model: StorageModel, volume: Volume, pool: Pool) -> bool:
 def _other_type(model: StorageModel, volume: Volume, pool: Pool) -> str | None:
     """Return a type of the backend of a pool that is otherwise like the volume's."""
     found = model.find_type(volume.volume_type)
-    wanted = dict(found.extra_specs) if found is not None else {}
-    wanted.pop('volume_backend_name', None)
+    desired = dict(found.extra_specs) if found is not None else {}
+    desired.pop('volume_backend_name', None)
     for one in model.types:
         if (
             one.backend == pool.volume_backend_name
             and one.name != volume.volume_type
-            and wanted.items() <= dict(one.extra_specs).items()
+            and desired.items() <= dict(one.extra_specs).items()
         ):
             return one.name
     return None

@@ -114,8 +114,8 @@ class WorkloadStabilization(base.Strategy):
         """Return the migrations."""
         given = context.parameters
         model: ComputeModel = context.model('compute')
-        wanted: Sequence[str] = given['metrics']
-        source = Measurements(context, [*wanted, *(_OF_NODES[one] for one in wanted)])
+        desired: Sequence[str] = given['metrics']
+        source = Measurements(context, [*desired, *(_OF_NODES[one] for one in desired)])
         nodes = [node for node in model.nodes if node.is_enabled]
         servers = [one for node in nodes for one in model.servers_of(node)]
         periods = given['periods']
@@ -127,7 +127,7 @@ class WorkloadStabilization(base.Strategy):
                 node_period,
                 measurements.aggregate(given, 'compute_node'),
             )
-            for metric in wanted
+            for metric in desired
         }
         of_servers = {
             metric: source.of_servers(
@@ -136,7 +136,7 @@ class WorkloadStabilization(base.Strategy):
                 periods['instance'],
                 measurements.aggregate(given, 'instance'),
             )
-            for metric in wanted
+            for metric in desired
         }
         # The same audit compares the same destinations; this is not cryptography.
         chance = random.Random(context.audit_uuid)  # noqa: S311  # nosec B311
@@ -158,8 +158,8 @@ def propose(
     :param of_nodes, of_servers: metric of servers -> uuid -> percentage, or MiB
     :param checkpoint: called before each server
     """
-    wanted: Sequence[str] = parameters['metrics']
-    loads = _Loads(model, wanted, of_nodes, of_servers)
+    desired: Sequence[str] = parameters['metrics']
+    loads = _Loads(model, desired, of_nodes, of_servers)
     solution = Solution()
     before = loads.weighted(parameters['weights'])
     after = before
@@ -239,12 +239,12 @@ class _Loads:
     def __init__(
         self,
         model: ComputeModel,
-        wanted: Sequence[str],
+        desired: Sequence[str],
         of_nodes: Mapping[str, Mapping[str, float]],
         of_servers: Mapping[str, Mapping[str, float]],
     ) -> None:
         self._model = model
-        self._wanted = wanted
+        self._desired = desired
         self._of_servers = of_servers
         self.nodes = [
             node
@@ -252,14 +252,14 @@ class _Loads:
             if node.is_enabled
             and node.vcpus
             and node.memory
-            and all(node.uuid in of_nodes[metric] for metric in wanted)
+            and all(node.uuid in of_nodes[metric] for metric in desired)
         ]
         self._loads = {
             metric: {
                 node.uuid: of_nodes[metric][node.uuid] / self._whole(metric, node)
                 for node in self.nodes
             }
-            for metric in wanted
+            for metric in desired
         }
         self._sums = {
             metric: (sum(loads.values()), sum(one * one for one in loads.values()))
@@ -268,7 +268,7 @@ class _Loads:
 
     def is_known(self, server: Server) -> bool:
         """Return whether all metrics of a server were measured."""
-        return all(server.uuid in self._of_servers[metric] for metric in self._wanted)
+        return all(server.uuid in self._of_servers[metric] for metric in self._desired)
 
     def deviation(self, metric: str) -> float:
         """Return the standard deviation of a metric."""
@@ -278,13 +278,13 @@ class _Loads:
         """Return the weighted sum of the deviations."""
         return sum(
             self.deviation(metric) * weights[f'{metric}_weight']
-            for metric in self._wanted
+            for metric in self._desired
         )
 
     def weighted_if(self, server: Server, node: ComputeNode, weights: Load) -> float:
         """Return the weighted sum of the deviations after a migration."""
         total = 0.0
-        for metric in self._wanted:
+        for metric in self._desired:
             added, squares = self._sums[metric]
             for old, new in self._changes(metric, server, node).values():
                 added += new - old
@@ -294,7 +294,7 @@ class _Loads:
 
     def move(self, server: Server, node: ComputeNode) -> None:
         """Place a server on another compute node."""
-        for metric in self._wanted:
+        for metric in self._desired:
             added, squares = self._sums[metric]
             for uuid, (old, new) in self._changes(metric, server, node).items():
                 self._loads[metric][uuid] = new

@@ -86,7 +86,7 @@ class ZoneMigration(base.Strategy):
             'parallel_per_node': _limit('from one compute node', 2),
             'parallel_per_pool': _limit('from one pool', 2),
             'priority': {
-                'description': 'What is migrated first. Earlier keys of this list '
+                'description': 'The order of migrations. Earlier keys of this list '
                 'outweigh later ones: project, compute_node and storage_pool, which '
                 'name the first ones; compute, and storage, by size in descending or '
                 'by creation in ascending order.',
@@ -187,12 +187,12 @@ class _Migration:
             planned[_kind(server)] += 1
         for volume, _ in volumes:
             planned[_kind(volume)] += 1
-        wanted = {server.uuid: server for server in servers}
+        desired = {server.uuid: server for server in servers}
         for volume, destination in volumes:
             if self._migrate_volume(volume, destination):
                 for uuid in volume.attached_to:
-                    if self._given['with_attached_volume'] and uuid in wanted:
-                        self._migrate_server(wanted[uuid])
+                    if self._given['with_attached_volume'] and uuid in desired:
+                        self._migrate_server(desired[uuid])
         for server in servers:
             self._migrate_server(server)
         self._solution.set_efficacy_indicators(

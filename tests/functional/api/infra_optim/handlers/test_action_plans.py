@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from tests.specs.api_case import Meanwhile
+from tests.specs.api_case import InterleavedOperations
 from tests.unit.api.infra_optim.handlers.case import HandlerCase
 from tests.worlds import action
 from watcherlite import exceptions
@@ -16,7 +16,9 @@ class TestConcurrentChanges(HandlerCase):
         self, act: Any, plan: ActionPlan, method: str, template: str, body: Any = None
     ) -> str:
         """Return the error of a request; `act` is called after its check."""
-        services = self.services_of(self.world, plans=Meanwhile(self.world.plans, act))
+        services = self.services_of(
+            self.world, plans=InterleavedOperations(self.world.plans, act)
+        )
         request = {'services': services, 'path': {'uuid': plan.uuid}, 'body': body}
         error = self.assertRaises(
             exceptions.Invalid, self.call, method, template, **request

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from tests.stack_worlds import TENANT, BrokenThingError, StackWorld, StackWorldCase, res
+from tests.stack_worlds import TENANT, HandlerError, StackWorld, StackWorldCase, res
 from watcherlite.domain.resource_results import Property, Ready, ResourceInProgress
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins import base
 
 
-class HalfMade(base.ResourceHandler):
+class FailingCreation(base.ResourceHandler):
     """A handler that creates an object before the creation can fail.
 
     The physical id is not reported until then: only the properties identify the object.
@@ -23,9 +23,9 @@ class HalfMade(base.ResourceHandler):
     }
 
     def create(self, context: base.ResourceContext) -> Any:
-        outside = self.world.outside
-        outside.things[context.properties['key']] = {}
-        outside.record_call('create', context.resource_name)
+        external = self.world.external
+        external.samples[context.properties['key']] = {}
+        external.record_call('create', context.resource_name)
         return self.poll(context, 'create', None)
 
     def poll(self, context: base.ResourceContext, operation: str, token: Any) -> Any:
@@ -34,19 +34,19 @@ class HalfMade(base.ResourceHandler):
         return Ready(f'id-{context.properties["key"]}')
 
     def check(self, context: base.ResourceContext) -> Any:
-        if context.properties['key'] not in self.world.outside.things:
-            raise BrokenThingError(f'{context.properties["key"]} is not there')
+        if context.properties['key'] not in self.world.external.samples:
+            raise HandlerError(f'{context.properties["key"]} is not there')
 
     def delete(self, context: base.ResourceContext) -> Any:
-        self.world.outside.record_call('delete', context.resource_name)
-        self.world.outside.things.pop(context.properties['key'], None)
+        self.world.external.record_call('delete', context.resource_name)
+        self.world.external.samples.pop(context.properties['key'], None)
 
 
 Way = Callable[['TestHalfMade', StackWorld], Stack]
 
 
 def _error(case: 'TestHalfMade', world: StackWorld) -> Stack:
-    world.outside.fails.add(('create', 'a'))
+    world.external.fails.add(('create', 'a'))
     return world.make({'a': half('1')})
 
 
@@ -57,7 +57,7 @@ def _timeout(case: 'TestHalfMade', world: StackWorld) -> Stack:
 def _cancel(case: 'TestHalfMade', world: StackWorld) -> Stack:
     stack = world.start_creation({'a': half('1', ends=False)})
     world.worker()
-    world.wait_until(lambda: '1' in world.outside.things)
+    world.wait_until(lambda: '1' in world.external.samples)
     world.stacks.cancel(stack.uuid, TENANT, rollback=False)
     return world.wait_until_settled(stack)
 
@@ -68,19 +68,19 @@ def _deletion(case: 'TestHalfMade', world: StackWorld) -> Stack:
     world.worker()
     gate.wait_until_entered()
     world.stacks.delete(stack.uuid, TENANT)
-    world.outside.fails.add(('create', 'a'))
+    world.external.fails.add(('create', 'a'))
     gate.open()
     return world.wait_until_settled(stack)
 
 
 def _rollback(case: 'TestHalfMade', world: StackWorld) -> Stack:
-    world.outside.fails.add(('create', 'a'))
+    world.external.fails.add(('create', 'a'))
     return world.make({'a': half('1')}, disable_rollback=False)
 
 
 def _replacement(case: 'TestHalfMade', world: StackWorld) -> Stack:
     stack = world.make({'a': half('1')})
-    world.outside.fails.add(('create', 'a'))
+    world.external.fails.add(('create', 'a'))
     return world.change(stack, {'a': half('2')})
 
 
@@ -107,15 +107,15 @@ WAYS: Mapping[str, tuple[Way, str, str | None, set[str]]] = {
 
 
 def half(key: str, **properties: Any) -> dict[str, Any]:
-    return res('HalfMade', key=key, **properties)
+    return res('FailingCreation', key=key, **properties)
 
 
 class TestHalfMade(StackWorldCase):
     def create_world(
         self, members: Mapping[str, Any] | None = None, **settings: Any
     ) -> StackWorld:
-        handler: Any = type('HalfMade', (HalfMade,), dict(members or {}))
-        world = self.create_stack_world({'HalfMade': handler}, **settings)
+        handler: Any = type('FailingCreation', (FailingCreation,), dict(members or {}))
+        world = self.create_stack_world({'FailingCreation': handler}, **settings)
         handler.world = world
         return world
 
@@ -130,18 +130,18 @@ class TestHalfMade(StackWorldCase):
                 found = [
                     world.reload(stack).state.name,
                     world.states(stack).get('a'),
-                    set(world.outside.things),
+                    set(world.external.samples),
                 ]
                 self.assertEqual(expected, found, world.full_report())
                 if stack.deleted_at is None:
                     stack = world.act(stack, 'DELETE')
                 self.assertEqual('DELETE_COMPLETE', stack.state.name)
-                self.assertEqual({}, world.outside.things)
+                self.assertEqual({}, world.external.samples)
                 world.stop()
 
     def test_the_definition_is_stored_before_the_creation(self) -> None:
         world = self.create_world()
-        world.outside.fails.add(('create', 'a'))
+        world.external.fails.add(('create', 'a'))
         stack = world.make(
             {'b': res(value='x'), 'a': half('1', _depends_on='b', _metadata={'m': 1})}
         )
@@ -159,30 +159,30 @@ class TestHalfMade(StackWorldCase):
 
     def test_a_retained_resource_is_not_deleted(self) -> None:
         world = self.create_world()
-        world.outside.fails.add(('create', 'a'))
+        world.external.fails.add(('create', 'a'))
         stack = world.make({'a': half('1', _deletion_policy='Retain')})
 
         world.act(stack, 'DELETE')
 
-        self.assertEqual({'1'}, set(world.outside.things))
+        self.assertEqual({'1'}, set(world.external.samples))
 
     def test_the_next_update_replaces_the_failed_resource(self) -> None:
         world = self.create_world()
-        world.outside.fails.add(('create', 'a'))
+        world.external.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})
-        world.outside.fails.clear()
+        world.external.fails.clear()
 
         stack = world.change(stack, {'a': half('2')})
 
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
-        self.assertEqual({'2'}, set(world.outside.things))
+        self.assertEqual({'2'}, set(world.external.samples))
 
     def test_a_resource_that_is_not_replaced_is_created_again(self) -> None:
         world = self.create_world({'replaces_failed': False})
-        world.outside.fails.add(('create', 'a'))
+        world.external.fails.add(('create', 'a'))
         stack = world.make({'a': half('1')})
         before = world.resource(stack, 'a').uuid
-        world.outside.fails.clear()
+        world.external.fails.clear()
 
         stack = world.change(stack)
 
@@ -191,5 +191,5 @@ class TestHalfMade(StackWorldCase):
             (before, 'CREATE_COMPLETE', 'id-1'),
             (row.uuid, row.state.name, row.physical_id),
         )
-        self.assertEqual(['a', 'a'], world.outside.of('create'))
-        self.assertEqual([], world.outside.of('delete'))
+        self.assertEqual(['a', 'a'], world.external.of('create'))
+        self.assertEqual([], world.external.of('delete'))

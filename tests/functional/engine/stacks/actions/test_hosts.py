@@ -2,7 +2,13 @@
 
 from typing import Any
 
-from tests.stack_worlds import Outside, StackWorld, StackWorldCase, res, thing
+from tests.stack_worlds import (
+    ExternalResources,
+    StackWorld,
+    StackWorldCase,
+    res,
+    sample,
+)
 from watcherlite import exceptions
 from watcherlite.db.api import Worker
 from watcherlite.domain.resource_results import Ready
@@ -17,7 +23,7 @@ class HostsCase(StackWorldCase):
 
     def setUp(self):
         super().setUp()
-        self.outside = Outside()
+        self.external = ExternalResources()
         #: The number of lookups that find nothing.
         self.unseen = LONG
 
@@ -28,19 +34,19 @@ class HostsCase(StackWorldCase):
             return 'host-1' if physical_id else None
 
         def check(handler, context):
-            self.outside.record_call('look', context.resource_name)
+            self.external.record_call('look', context.resource_name)
             self.unseen -= 1
             if self.unseen >= 0:
                 raise exceptions.StateUnknown('it is on host-1')
             return Ready(context.physical_id)
 
         def find(handler, context):
-            self.outside.record_call('find', context.resource_name)
+            self.external.record_call('find', context.resource_name)
             return Ready(context.physical_id)
 
         kind = type(
             'Homed',
-            (thing(self.outside),),
+            (sample(self.external),),
             {
                 'idempotent': False,
                 'host': host,
@@ -78,7 +84,7 @@ class TestCreation(HostsCase):
         self.assertEqual('CREATE_COMPLETE', world.wait_until_settled(stack).state.name)
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
         self.assertEqual(
-            [('create', 'a'), ('look', 'a'), ('find', 'a')], self.outside.calls
+            [('create', 'a'), ('look', 'a'), ('find', 'a')], self.external.calls
         )
 
     def test_an_operation_without_a_worker_of_its_host_is_polled_again(self):
@@ -88,17 +94,17 @@ class TestCreation(HostsCase):
         stack = world.make({'a': res('Homed', wait=1)})
 
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
-        self.assertEqual([('create', 'a'), *[('look', 'a')] * 3], self.outside.calls)
+        self.assertEqual([('create', 'a'), *[('look', 'a')] * 3], self.external.calls)
 
     def test_an_operation_that_cannot_be_repeated_is_not_forwarded(self):
         self.unseen = 2
-        world = self.create_world(find=thing(self.outside).find)
+        world = self.create_world(find=sample(self.external).find)
         self.register_other_host(world)
 
         stack = world.make({'a': res('Homed', wait=1)})
 
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
-        self.assertEqual(['a'], self.outside.of('create'))
+        self.assertEqual(['a'], self.external.of('create'))
 
 
 class TestCheck(HostsCase):
@@ -106,11 +112,11 @@ class TestCheck(HostsCase):
         world = self.create_world()
         stack = world.make({'a': res('Homed')})
         self.unseen = 0
-        self.outside.fails.add(('look', 'a'))
+        self.external.fails.add(('look', 'a'))
         world.act(stack, states.CHECK)
         failed = world.resource(stack, 'a').state
 
-        self.outside.fails.clear()
+        self.external.fails.clear()
         self.unseen = 2
         resource_states = []
         for _ in range(3):

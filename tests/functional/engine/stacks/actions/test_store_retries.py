@@ -22,9 +22,11 @@ class Busy:
         found = getattr(self._store, name)
         if name not in ('list_resources', 'stacks_by_id', 'get_definition'):
             return found
-        return self._sometimes(name, found)
+        return self._fail_sometimes(name, found)
 
-    def _sometimes(self, name: str, found: Callable[..., Any]) -> Callable[..., Any]:
+    def _fail_sometimes(
+        self, name: str, found: Callable[..., Any]
+    ) -> Callable[..., Any]:
         def read(*args: Any, **keys: Any) -> Any:
             self._asked[name] += 1
             if self._asked[name] % 2:
@@ -42,7 +44,7 @@ class TestBusy(StackWorldCase):
         world.worker(store=Busy(world.store))
         resources = {
             'g': res(
-                'ASG', min_size=1, max_size=4, resource={'type': 'Thing'}, cooldown=0
+                'ASG', min_size=1, max_size=4, resource={'type': 'Sample'}, cooldown=0
             ),
             'up': res(
                 'Policy',

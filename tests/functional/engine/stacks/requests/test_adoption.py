@@ -48,7 +48,7 @@ class Slow(ResourceHandler):
         return f'ref-{context.physical_id}'
 
 
-class Keeper(Group):
+class StackRecordingGroup(Group):
     """Records the stack in which it was created first."""
 
     def expand(self, context: Any, members: Any) -> Any:
@@ -56,7 +56,7 @@ class Keeper(Group):
         return Expansion(super().expand(context, members), **data)
 
 
-class Asking(Keeper):
+class StateRecordingGroup(StackRecordingGroup):
     """Records the states of its members."""
 
     def adopted(self, context: Any, members: Any) -> Any:
@@ -68,9 +68,13 @@ class AdoptingCase(StackWorldCase):
     def setUp(self) -> None:
         super().setUp()
         self.world: StackWorld = self.create_stack_world(
-            {'Slow': Slow, 'Keeper': Keeper, 'Asking': Asking}
+            {
+                'Slow': Slow,
+                'StackRecordingGroup': StackRecordingGroup,
+                'StateRecordingGroup': StateRecordingGroup,
+            }
         )
-        self.outside = self.world.outside
+        self.external = self.world.external
 
     def adopt(self, data: Mapping[str, Any], name: str = 'adopted') -> Stack:
         new = StackRequest(name, None, adopt=data)
@@ -78,7 +82,7 @@ class AdoptingCase(StackWorldCase):
 
 
 class TestAdoption(AdoptingCase):
-    def readopt(self, stack: Stack) -> Stack:
+    def abandon_and_adopt(self, stack: Stack) -> Stack:
         return self.adopt(self.world.stacks.abandon(stack.uuid, TENANT))
 
     def test_a_stack_adopts_the_resources_of_an_abandoned_one(self) -> None:
@@ -90,7 +94,7 @@ class TestAdoption(AdoptingCase):
             }
         )
         before = self.world.ids(left)
-        things = dict(self.outside.things)
+        samples = dict(self.external.samples)
 
         data = self.world.stacks.abandon(left.uuid, TENANT)
         stack = self.adopt(data)
@@ -98,9 +102,9 @@ class TestAdoption(AdoptingCase):
         self.assertRaises(exceptions.StackNotFound, self.world.find_stack, 's')
         self.assertEqual('ADOPT_COMPLETE', stack.state.name)
         self.assertEqual(before, self.world.ids(stack))
-        self.assertEqual(things, self.outside.things)
+        self.assertEqual(samples, self.external.samples)
         self.assertEqual({'ADOPT_COMPLETE'}, set(self.world.states(stack).values()))
-        self.assertEqual(['a', 'b'], self.outside.of('create'))
+        self.assertEqual(['a', 'b'], self.external.of('create'))
         b, slow = (self.world.resource(stack, name) for name in ('b', 'slow'))
         self.assertEqual({'value': 'x', 'wait': 0}, b.properties)
         self.assertEqual(
@@ -130,7 +134,9 @@ class TestAdoption(AdoptingCase):
         self.assertEqual(['x', 'z'], found)
 
     def test_resources_are_adopted_in_dependency_order(self) -> None:
-        stack = self.readopt(self.world.make({'a': res(), 'b': res(_depends_on='a')}))
+        stack = self.abandon_and_adopt(
+            self.world.make({'a': res(), 'b': res(_depends_on='a')})
+        )
 
         self.assertEqual(
             [
@@ -150,7 +156,7 @@ class TestAdoption(AdoptingCase):
         )
         before = [self.world.ids(self.world.nested(left, name)) for name in 'ng']
 
-        stack = self.readopt(left)
+        stack = self.abandon_and_adopt(left)
 
         inside = [self.world.nested(stack, name) for name in 'ng']
         self.assertEqual(before, [self.world.ids(one) for one in inside])
@@ -160,16 +166,19 @@ class TestAdoption(AdoptingCase):
             {'refs': list(before[1].values())},
             self.world.resource(stack, 'g').attributes,
         )
-        self.assertEqual(3, len(self.outside.things))
+        self.assertEqual(3, len(self.external.samples))
 
     def test_a_group_adopts_its_data_and_sees_its_unhealthy_members(self) -> None:
         left = self.world.make(
-            {'k': res('Keeper', count=1), 'asking': res('Asking', count=2)}
+            {
+                'k': res('StackRecordingGroup', count=1),
+                'asking': res('StateRecordingGroup', count=2),
+            }
         )
         kept = dict(self.world.resource(left, 'k').data)
         self.world.mark(self.world.nested(left, 'asking'), 'm1')
 
-        stack = self.readopt(left)
+        stack = self.abandon_and_adopt(left)
 
         self.assertEqual([left.uuid], list(kept.values()))
         self.assertEqual(kept, self.world.resource(stack, 'k').data)
@@ -179,21 +188,21 @@ class TestAdoption(AdoptingCase):
 
     def test_adopted_resources_are_updated_and_deleted_normally(self) -> None:
         resources = {'a': res(value='x'), 'g': res('Group', count=2)}
-        stack = self.readopt(self.world.make(resources, files=FILES))
+        stack = self.abandon_and_adopt(self.world.make(resources, files=FILES))
 
         self.world.change(stack, {'a': res(value='y'), 'g': res('Group', count=1)})
 
-        values = sorted(str(one.get('value')) for one in self.outside.things.values())
+        values = sorted(str(one.get('value')) for one in self.external.samples.values())
         self.assertEqual(['a member', 'y'], values)
         self.world.act(stack, 'DELETE')
-        self.assertEqual({}, self.outside.things)
+        self.assertEqual({}, self.external.samples)
 
     def test_a_missing_resource_fails_and_the_next_update_creates_it(self) -> None:
         left = self.world.make({'a': res(value='x'), 'b': res()})
         ids = self.world.ids(left)
         data = self.world.stacks.abandon(left.uuid, TENANT)
-        del self.outside.things[ids['a'] or '']
-        self.outside.calls.clear()
+        del self.external.samples[ids['a'] or '']
+        self.external.calls.clear()
 
         stack = self.adopt(data)
 
@@ -204,7 +213,7 @@ class TestAdoption(AdoptingCase):
         )
         stack = self.world.change(stack)
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
-        self.assertEqual(['a'], self.outside.of('create'))
+        self.assertEqual(['a'], self.external.of('create'))
         self.assertEqual(ids['b'], self.world.ids(stack)['b'])
 
     def test_a_resource_without_a_record_fails_with_the_reason(self) -> None:
@@ -247,11 +256,11 @@ class TestRecord(AdoptingCase):
         twice = {**self.data, 'resources': {**entries, 'b': entries['a']}}
         no_such = 'has no such resource'
         for name, data, tenant, text in (
-            ('an id of a resource of somebody else', forged, TENANT, no_such),
+            ('an id of a resource of another user', forged, TENANT, no_such),
             ('a resource that was not there', unknown, TENANT, no_such),
             ('one resource under two names', twice, TENANT, no_such),
             ('no id', {**self.data, 'id': None}, TENANT, 'must be the id'),
-            ('of nobody', {**self.data, 'id': 'x'}, TENANT, 'abandoned no stack x'),
+            ('of unknown', {**self.data, 'id': 'x'}, TENANT, 'abandoned no stack x'),
             ('of another project', self.data, 'other', 'abandoned no stack'),
             (
                 'a stack that is there',
@@ -265,7 +274,9 @@ class TestRecord(AdoptingCase):
                 self.assertIn(text, error)
                 self.assertNotIn(str(mine), error)
         self.assertEqual('ADOPT_COMPLETE', self.adopt(self.data).state.name)
-        self.assertEqual({'value': 'mine', 'wait': 0}, self.outside.things[mine or ''])
+        self.assertEqual(
+            {'value': 'mine', 'wait': 0}, self.external.samples[mine or '']
+        )
 
     def test_a_resource_is_adopted_once_as_recorded_not_as_documented(self) -> None:
         entry = self.data['resources']['slow']
@@ -287,20 +298,20 @@ class TestRecord(AdoptingCase):
         stack = self.adopt(self.data)
 
         self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.assertIn('has the type Thing, and the template', stack.status_reason)
+        self.assertIn('has the type Sample, and the template', stack.status_reason)
         self.assertIsNone(self.world.resource(stack, 'a').physical_id)
 
     def test_a_failed_adoption_keeps_the_record(self) -> None:
-        self.outside.fails.add(('check', 'a'))
+        self.external.fails.add(('check', 'a'))
         stack = self.adopt(self.data)
         self.assertEqual('ADOPT_FAILED', stack.state.name)
-        self.outside.fails.clear()
+        self.external.fails.clear()
 
         again = self.adopt(self.world.stacks.abandon(stack.uuid, TENANT), 'again')
 
         self.world.act(again, 'DELETE')
         mine = self.world.ids(self.foreign)['a']
-        self.assertEqual({mine}, set(self.outside.things))
+        self.assertEqual({mine}, set(self.external.samples))
 
 
 class TestExternal(AdoptingCase):
@@ -308,15 +319,15 @@ class TestExternal(AdoptingCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.outside.things |= {'one': {'value': 'mine'}, 'two': {}}
+        self.external.samples |= {'one': {'value': 'mine'}, 'two': {}}
         self.world.worker()
 
-    def external(self, external_id: Any, **properties: Any) -> dict[str, Any]:
+    def external_resource(self, external_id: Any, **properties: Any) -> dict[str, Any]:
         return {'a': res(_external_id=external_id, **properties)}
 
     def test_an_external_id_can_come_from_a_parameter(self) -> None:
         sections = {'parameters': {'p': {'type': 'string', 'default': ''}}}
-        resources = self.external({'get_param': 'p'})
+        resources = self.external_resource({'get_param': 'p'})
         for given, state in (('one', 'ADOPT_COMPLETE'), ('', 'CREATE_COMPLETE')):
             stack = self.world.make(
                 resources, name=f's{given}', sections=sections, parameters={'p': given}
@@ -327,66 +338,66 @@ class TestExternal(AdoptingCase):
         error = self.assertRaises(
             exceptions.StackValidationFailed,
             self.world.start_creation,
-            {**self.external({'get_resource': 'b'}), 'b': res()},
+            {**self.external_resource({'get_resource': 'b'}), 'b': res()},
         )
         self.assertIn('external_id: it cannot depend on other', str(error))
 
     def test_an_external_resource_is_only_checked(self) -> None:
-        stack = self.world.make(self.external('one'))
+        stack = self.world.make(self.external_resource('one'))
 
         self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
-        self.assertEqual([('check', 'a')], self.outside.calls)
+        self.assertEqual([('check', 'a')], self.external.calls)
         for operation in ('SUSPEND', 'RESUME', 'LOCK', 'UNLOCK', 'CHECK'):
             stack = self.world.act(stack, operation)
             self.assertEqual(f'{operation}_COMPLETE', stack.state.name)
 
-        self.assertEqual([('check', 'a')] * 2, self.outside.calls)
+        self.assertEqual([('check', 'a')] * 2, self.external.calls)
         self.assertFalse(self.world.resource(stack, 'a').protected)
 
     def test_an_update_or_delete_leaves_an_external_resource_alone(self) -> None:
-        stack = self.world.make(self.external('one'))
+        stack = self.world.make(self.external_resource('one'))
 
-        self.world.change(stack, self.external('one', fixed='x'))
+        self.world.change(stack, self.external_resource('one', fixed='x'))
         self.world.change(stack, {'b': res()})
 
         self.assertEqual({'b': 'CREATE_COMPLETE'}, self.world.states(stack))
-        self.world.change(stack, self.external('one'))
+        self.world.change(stack, self.external_resource('one'))
         self.world.act(stack, 'DELETE')
-        self.assertEqual({'one': {'value': 'mine'}, 'two': {}}, self.outside.things)
-        self.assertEqual(['b'], self.outside.of('create'))
-        self.assertEqual(['b'], self.outside.of('delete'))
+        self.assertEqual({'one': {'value': 'mine'}, 'two': {}}, self.external.samples)
+        self.assertEqual(['b'], self.external.of('create'))
+        self.assertEqual(['b'], self.external.of('delete'))
 
     def test_an_external_resource_replaces_a_created_one_which_is_deleted(self) -> None:
         stack = self.world.make({'a': res()})
-        (made,) = set(self.outside.things) - {'one', 'two'}
+        (made,) = set(self.external.samples) - {'one', 'two'}
 
-        self.world.change(stack, self.external('one'))
+        self.world.change(stack, self.external_resource('one'))
 
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
-        self.assertNotIn(made, self.outside.things)
+        self.assertNotIn(made, self.external.samples)
 
     def test_a_marked_or_new_external_resource_is_checked_again(self) -> None:
-        stack = self.world.make(self.external('one'))
+        stack = self.world.make(self.external_resource('one'))
         self.world.mark(stack, 'a')
 
         for resources, physical_id, checks in (
             (None, 'one', ['a'] * 2),
-            (self.external('two'), 'two', ['a'] * 3),
+            (self.external_resource('two'), 'two', ['a'] * 3),
         ):
             self.world.change(stack, resources)
 
             self.assertEqual({'a': physical_id}, self.world.ids(stack))
             self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
-            self.assertEqual(checks, self.outside.of('check'))
-        self.assertEqual([], self.outside.of('delete'))
+            self.assertEqual(checks, self.external.of('check'))
+        self.assertEqual([], self.external.of('delete'))
 
     def test_a_missing_external_resource_fails(self) -> None:
-        stack = self.world.make(self.external('gone'))
+        stack = self.world.make(self.external_resource('gone'))
 
         self.assertEqual('CREATE_FAILED', stack.state.name)
         self.assertEqual({'a': 'ADOPT_FAILED'}, self.world.states(stack))
-        stack = self.world.change(stack, self.external('one'))
+        stack = self.world.change(stack, self.external_resource('one'))
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertEqual({'a': 'one'}, self.world.ids(stack))
 

@@ -46,7 +46,7 @@ class TestCreation(StackWorldCase):
         )
 
         self.assertEqual(
-            ('a', 'Thing', 'INIT_COMPLETE', {'value': 'x'}, {'k': 'v'}, 'the first'),
+            ('a', 'Sample', 'INIT_COMPLETE', {'value': 'x'}, {'k': 'v'}, 'the first'),
             (a.name, a.type, a.state.name, a.properties, a.metadata, a.description),
         )
         self.assertEqual(('n', 'g'), a.required_by)
@@ -171,7 +171,7 @@ class TestUpdate(StackWorldCase):
         self.assertEqual([('', 'g')], found['updated'])
 
     def test_a_resource_that_was_never_created_is_added(self) -> None:
-        self.world.outside.fails.add(('create', 'one'))
+        self.world.external.fails.add(('create', 'one'))
         changed = {'one': res(), 'two': res(_depends_on='one')}
         self.world.change(self.stack, changed)
 
@@ -202,4 +202,4 @@ class TestUpdate(StackWorldCase):
             [('g', name) for name in ('m0', 'm1')],
             [pair for pair in preview['updated'] if pair[0] == 'g'],
         )
-        self.assertEqual(['m0', 'm1'], sorted(self.world.outside.of('update')[-2:]))
+        self.assertEqual(['m0', 'm1'], sorted(self.world.external.of('update')[-2:]))

@@ -5,7 +5,7 @@ from typing import Any
 from tests.stack_worlds import Group, StackWorld, res, template
 from tests.unit.engine.stacks.requests.test_template_validator import (
     CheckingCase,
-    Keeper,
+    SignalStoringGroup,
     inner,
 )
 from watcherlite.domain.resource_results import Batch
@@ -17,7 +17,7 @@ class TestRuntime(CheckingCase):
 
     def test_a_signal_does_not_make_a_stack_too_large(self) -> None:
         world = self.world(resources=4)
-        stack = world.make({'k': res('Keeper', count=2)})
+        stack = world.make({'k': res('SignalStoringGroup', count=2)})
 
         for count in (3, 4):
             world.stacks.signal(stack.uuid, stack.tenant, 'k', {'count': count})
@@ -31,9 +31,11 @@ class TestRuntime(CheckingCase):
 
     def test_an_oversized_group_may_shrink(self) -> None:
         world = self.world(resources=4)
-        stack = world.make({'k': res('Keeper', count=3)})
+        stack = world.make({'k': res('SignalStoringGroup', count=3)})
         stricter = StackWorld(
-            world.store, {'Keeper': Keeper}, limits=StackLimits(resources=2)
+            world.store,
+            {'SignalStoringGroup': SignalStoringGroup},
+            limits=StackLimits(resources=2),
         )
         self.addCleanup(stricter.stop)
         world.stop()
@@ -47,12 +49,14 @@ class TestRuntime(CheckingCase):
         self.assertEqual(['m0', 'm1'], sorted(states))
 
     def test_a_signal_does_not_exceed_the_nesting_depth(self) -> None:
-        class Digger(Group):
+        class DeepeningGroup(Group):
             def adjust(self, context: Any, members: Any, details: Any) -> Any:
                 return [Batch(template({'deeper': res('Group', count=1)}))]
 
-        world = self.create_stack_world({'Digger': Digger}, limits=StackLimits(depth=1))
-        stack = world.make({'g': res('Digger', count=1)})
+        world = self.create_stack_world(
+            {'DeepeningGroup': DeepeningGroup}, limits=StackLimits(depth=1)
+        )
+        stack = world.make({'g': res('DeepeningGroup', count=1)})
         within = world.nested(stack, 'g')
 
         world.stacks.signal(stack.uuid, stack.tenant, 'g', {})

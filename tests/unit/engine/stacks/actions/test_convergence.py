@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tests import base
-from tests.stack_worlds import Group, Nothing, Outside, thing
+from tests.stack_worlds import ExternalResources, Group, Nothing, sample
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE, Property
 from watcherlite.domain.stacks import Resource
@@ -16,8 +16,8 @@ MADE = Resource(
     'u',
     1,
     'a',
-    'Thing',
-    'Thing',
+    'Sample',
+    'Sample',
     'CREATE',
     'COMPLETE',
     id=1,
@@ -32,12 +32,12 @@ class TestDecision(base.TestCase):
         self,
         row: Resource = MADE,
         handler: Any = None,
-        name: str = 'Thing',
+        name: str = 'Sample',
         external: str | None = None,
-        **wanted: Any,
+        **desired: Any,
     ) -> str:
-        made = (handler or thing(Outside()))()
-        return decide(row, made, name, {**BEFORE, **wanted}, external)
+        made = (handler or sample(ExternalResources()))()
+        return decide(row, made, name, {**BEFORE, **desired}, external)
 
     def test_a_change_is_made_in_place_if_possible_and_a_failure_replaced(self) -> None:
         check_failed = State('CHECK', 'FAILED')
@@ -64,9 +64,9 @@ class TestDecision(base.TestCase):
             (ADOPT, never, {'external': 'p'}),
             (REPLACE, MADE, {'external': 'other'}),
         )
-        for expected, row, wanted in cases:
-            with self.subTest(row=row, wanted=wanted):
-                self.assertEqual(expected, self.decision(row, **wanted))
+        for expected, row, desired in cases:
+            with self.subTest(row=row, desired=desired):
+                self.assertEqual(expected, self.decision(row, **desired))
         self.assertRaises(exceptions.Invalid, self.decision, final='z')
 
     def test_a_nested_stack_with_an_interrupted_creation_is_updated(self) -> None:

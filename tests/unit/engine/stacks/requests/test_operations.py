@@ -43,7 +43,7 @@ class TestCreating(StackWorldCase):
         self.assertRaises(exceptions.StackExists, world.start_creation, {'a': res()})
 
 
-class Meddling(StackWorld):
+class ConcurrentUpdateWorld(StackWorld):
     """A world in which another update happens between read and write."""
 
     def __init__(self, *arguments: Any, **keys: Any) -> None:
@@ -78,7 +78,7 @@ class TestUpdating(StackWorldCase):
     }
 
     def test_concurrent_merging_updates_are_both_applied(self) -> None:
-        world = Meddling(self.make_store())
+        world = ConcurrentUpdateWorld(self.make_store())
         self.addCleanup(world.stop)
         stack = world.start_creation({'a': res()}, sections=self.SECTIONS)
         world.meddle = lambda: world.start_update(stack, parameters={'q': 'new'})

@@ -19,9 +19,9 @@ class TestAttributes(CheckingCase):
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
             '  a:\n'
-            '    type: Thing\n'
+            '    type: Sample\n'
             '  b:\n'
-            '    type: Careful\n'
+            '    type: AnyPropertyHandler\n'
             '    properties:\n'
             '      value: {get_attr: [a, outptu]}\n'
             'outputs:\n'
@@ -36,10 +36,11 @@ class TestAttributes(CheckingCase):
         self.assertEqual(
             [
                 'template:8: resources.b.properties.value.get_attr: The Referenced '
-                'Attribute (a outptu) is incorrect: Thing has no such attribute; it '
+                'Attribute (a outptu) is incorrect: Sample has no such attribute; it '
                 'has output',
                 'template:13: outputs.one.value[1].get_attr: The Referenced Attribute '
-                '(b anything) is incorrect: Careful has no such attribute; it has none',
+                '(b anything) is incorrect: AnyPropertyHandler has no such attribute; '
+                'it has none',
             ],
             found,
         )
@@ -97,18 +98,18 @@ class TestLines(CheckingCase):
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
             '  a:\n'
-            '    type: Thing\n'
+            '    type: Sample\n'
             '    properties:\n'
             '      value: x\n'
             '      wait: often\n'
             '  b: {type: Think}\n'
             '  c:\n'
-            '    type: Choosy\n'
+            '    type: PolicyRejectingGroup\n'
             '    properties: {count: 1}\n'
             '    update_policy:\n'
             '      rolling: {}\n'
             '  d:\n'
-            '    type: Thing\n'
+            '    type: Sample\n'
             '    properties:\n'
             '      value: {str_split: [",", {get_param: "OS::stack_name"}, 7]}\n'
         )

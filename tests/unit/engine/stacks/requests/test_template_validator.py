@@ -18,7 +18,7 @@ def inner(resources: Any, **sections: Any) -> str:
     return json.dumps(template(resources, **sections))
 
 
-class Careful(ResourceHandler):
+class AnyPropertyHandler(ResourceHandler):
     """Accepts any property and has no attributes."""
 
     allows_undeclared = True
@@ -30,28 +30,28 @@ class Careful(ResourceHandler):
         return None
 
 
-class Careless(Careful):
+class FailingHandler(AnyPropertyHandler):
     """Fails to validate its properties."""
 
     def validate(self, properties: Any) -> None:
         raise KeyError('a secret')
 
 
-class Whatever(Careful):
+class AnyAttributeHandler(AnyPropertyHandler):
     """Has any attribute."""
 
     def attribute_names(self, properties: Any) -> Any:
         return None
 
 
-class Surprised(Group):
+class SizeRejectingGroup(Group):
     """Rejects its number of members."""
 
     def expand(self, context: Any, members: Any) -> Any:
         raise exceptions.Invalid('count: there are too many')
 
 
-class Choosy(Group):
+class PolicyRejectingGroup(Group):
     """Rejects update policies."""
 
     def expand(self, context: Any, members: Any) -> Any:
@@ -70,7 +70,7 @@ class Wrapper(Group):
         return [Batch(template(context.properties['resources']))]
 
 
-class Keeper(Group):
+class SignalStoringGroup(Group):
     """Keeps the details of signals in its data."""
 
     def adjust(self, context: Any, members: Any, details: Any) -> Any:
@@ -79,7 +79,15 @@ class Keeper(Group):
 
 class CheckingCase(StackWorldCase):
     def world(self, **limits: Any) -> StackWorld:
-        kinds = (Whatever, Careful, Careless, Choosy, Keeper, Surprised, Wrapper)
+        kinds = (
+            AnyAttributeHandler,
+            AnyPropertyHandler,
+            FailingHandler,
+            PolicyRejectingGroup,
+            SignalStoringGroup,
+            SizeRejectingGroup,
+            Wrapper,
+        )
         return self.create_stack_world(
             {kind.__name__: kind for kind in kinds}, limits=StackLimits(**limits)
         )
@@ -114,8 +122,8 @@ class TestResources(CheckingCase):
             {
                 'a': res('Think'),
                 'b': res(valeu='x', wait='often'),
-                'c': res('Careless', x=1),
-                'd': res('Surprised', count=1),
+                'c': res('FailingHandler', x=1),
+                'd': res('SizeRejectingGroup', count=1),
                 'e': res('missing.yaml'),
                 'f': res(value='right'),
             }
@@ -133,7 +141,7 @@ class TestResources(CheckingCase):
             sorted(problem.partition(': ')[0] for problem in found),
             found,
         )
-        self.assertIn('Did you mean Thing?', found[0])
+        self.assertIn('Did you mean Sample?', found[0])
         self.assertNotIn('a secret', str(found))
 
     def test_values_that_depend_on_resources_are_unknown(self) -> None:
@@ -167,7 +175,7 @@ class TestResources(CheckingCase):
         self.assert_problem('resources.g.external_id: ', members)
 
 
-class TestObscured(StackWorldCase):
+class TestMasking(StackWorldCase):
     def test_only_dependent_values_are_masked(self) -> None:
         refers = {'get_attr': ['a', 'b']}
         written = {
@@ -199,7 +207,7 @@ class TestNested(CheckingCase):
             f'heat_template_version: {VERSION}\n'
             'resources:\n'
             '  deep:\n'
-            '    type: Thing\n'
+            '    type: Sample\n'
             '    properties:\n'
             '      value: {get_param: nothing}\n'
         )
@@ -247,8 +255,8 @@ class TestNested(CheckingCase):
         )
 
     def test_the_resource_registry_applies_to_nested_templates(self) -> None:
-        files = {'n.yaml': inner({'a': res('My::Thing', value='x')})}
-        environment = {'resource_registry': {'My::*': 'Thing'}}
+        files = {'n.yaml': inner({'a': res('My::Sample', value='x')})}
+        environment = {'resource_registry': {'My::*': 'Sample'}}
 
         start = 'resources.n: n.yaml:1: resources.a.type'
         self.assert_problem(start, {'n': res('n.yaml')}, files)
@@ -265,12 +273,12 @@ class TestNested(CheckingCase):
                 'resources.g.update_policy.batch: is unknown',
                 'resources.g.update_policy.rolling: is unknown',
             ],
-            self.check({'g': res('Choosy', count=1)}),
+            self.check({'g': res('PolicyRejectingGroup', count=1)}),
         )
 
 
 class TestLimits(CheckingCase):
-    def assert_too_much(self, text: str, *arguments: Any, **limits: Any) -> None:
+    def assert_limit_exceeded(self, text: str, *arguments: Any, **limits: Any) -> None:
         error = self.assertRaises(
             exceptions.RequestLimitExceeded, self.check, *arguments, **limits
         )
@@ -280,7 +288,7 @@ class TestLimits(CheckingCase):
         files = {'a.yaml': inner({'x': res('b.yaml')}), 'b.yaml': inner({'y': res()})}
 
         self.assertEqual([], self.check({'n': res('a.yaml')}, files, depth=2))
-        self.assert_too_much(
+        self.assert_limit_exceeded(
             'resources.n: resources.x: this is 2 stacks deep',
             {'n': res('a.yaml')},
             files,
@@ -292,10 +300,12 @@ class TestLimits(CheckingCase):
         resources = {'n': res('a.yaml'), 'm': res('a.yaml')}
 
         self.assertEqual([], self.check(resources, files, resources=12))
-        self.assert_too_much('at most 11', resources, files, resources=11)
+        self.assert_limit_exceeded('at most 11', resources, files, resources=11)
 
     def test_an_oversized_text_is_named(self) -> None:
-        self.assert_too_much(
+        self.assert_limit_exceeded(
             'files.big', {'a': res()}, {'big': 'x' * 200}, template=199
         )
-        self.assert_too_much('template: ', {'a': res(value='x' * 200)}, template=199)
+        self.assert_limit_exceeded(
+            'template: ', {'a': res(value='x' * 200)}, template=199
+        )

@@ -104,7 +104,7 @@ class TestChanges(base.TestCase):
                 self.assertEqual((tags, 5, False), self.changed(**keys))
 
 
-class TestRoom(StackWorldCase):
+class TestQuota(StackWorldCase):
     def test_the_stack_quota_is_enforced(self) -> None:
         world = self.create_stack_world(limits=StackLimits(stacks=1))
         world.start_creation({'a': res()})

@@ -59,7 +59,7 @@ class TestServerActions(base.TestCase):
 
             self.assertEqual(effects, cloud.effects())
 
-    def test_each_is_skipped_if_the_server_is_gone(self):
+    def test_each_is_skipped_if_the_server_is_deleted(self):
         for action_type, inputs, _, _ in CASES:
             expected = Skipped(f'Instance {SERVER} not found')
 
@@ -140,7 +140,7 @@ class TestServerActions(base.TestCase):
             if name != 'confirm_server_resize':
                 self.assertLessEqual(cloud.calls.count(name), 1 + without.count(name))
 
-    def test_a_refused_request_fails_with_the_words_of_nova(self):
+    def test_a_refused_request_fails_with_the_message_of_nova(self):
         cloud = cloud_with(status='PAUSED')
 
         error = self.assertRaises(exceptions.Conflict, Worker(Start, POWER, cloud).run)
@@ -398,11 +398,11 @@ class TestInputs(base.TestCase):
     def test_a_destination_may_be_null(self):
         schemas.validate_inputs(Migrate, {**LIVE, 'destination_node': None})
 
-    def test_the_service_being_down_delays_the_check_without_a_start(self):
+    def test_an_unavailable_service_delays_the_check_without_a_start(self):
         cloud = cloud_with()
         cloud.faults = {1: (from_service(503), False)}
 
         result = testing.run_action(Stop, POWER, clouds=cloud)
 
         self.assertEqual('SUCCEEDED', result.status)
-        self.assertIn(('action', 'RUNNING', 'SUCCEEDED'), result.story)
+        self.assertIn(('action', 'RUNNING', 'SUCCEEDED'), result.history)

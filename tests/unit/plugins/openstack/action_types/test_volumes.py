@@ -68,7 +68,7 @@ class TestVolumeMigrate(base.TestCase):
         ):
             self.assertEqual(expected, run(given_inputs, **volume))
 
-    def test_it_is_skipped_if_the_volume_is_gone(self):
+    def test_it_is_skipped_if_the_volume_is_deleted(self):
         outcome = Worker(VolumeMigrate, MIGRATE, FakeCloud()).run()
 
         self.assertEqual(Skipped(f'Volume {VOLUME} not found'), outcome)

@@ -27,7 +27,7 @@ class TestFile(base.TestCase):
         )
         self.assertEqual({}, self.read({}))
 
-    def test_bad_content_is_named(self):
+    def test_invalid_content_is_reported(self):
         for content, reason in (
             ('x', 'it is not JSON'),
             ('[' * 100_000, 'it is not JSON'),
@@ -39,9 +39,9 @@ class TestFile(base.TestCase):
                 self.read(content)
 
     def test_a_missing_file_is_named(self):
-        source = File(options.alone(File, {'path': '/nowhere/at/all'}))
+        source = File(options.alone(File, {'path': '/missing/at/all'}))
 
         with self.assertRaisesRegex(
-            exceptions.ConfigurationError, '/nowhere/at/all .* No such file'
+            exceptions.ConfigurationError, '/missing/at/all .* No such file'
         ):
             source.read('host_cpu_usage', {'a': 1}, 60)

@@ -76,9 +76,7 @@ class TestComputeModel(base.TestCase):
         )
 
     @given(snapshots(), st.data())
-    def test_what_is_used_is_the_sum_of_the_servers_after_any_moves(
-        self, snapshot, data
-    ):
+    def test_the_usage_is_the_sum_of_the_servers_after_any_moves(self, snapshot, data):
         model = ComputeModel(*snapshot)
         for _ in range(data.draw(st.integers(0, 10))):
             if model.servers:

@@ -82,27 +82,27 @@ class FakeService:
         self.objects[noun][record['id']] = record
         return FakeObject(dict(record))
 
-    def _get(self, noun, wanted, *args, **kwargs):
-        if wanted not in self.objects[noun]:
+    def _get(self, noun, desired, *args, **kwargs):
+        if desired not in self.objects[noun]:
             raise sdk.NotFoundException('not found')
-        record = self.objects[noun][wanted]
+        record = self.objects[noun][desired]
         if self.statuses[noun]:
             record['status'] = self.statuses[noun].pop(0)
         return FakeObject(dict(record))
 
-    def _update(self, noun, wanted, **body):
-        found = self._get(noun, getattr(wanted, 'id', wanted))
+    def _update(self, noun, desired, **body):
+        found = self._get(noun, getattr(desired, 'id', desired))
         self.objects[noun][found.id].update(body)
         return self._get(noun, found.id)
 
-    def _delete(self, noun, wanted, ignore_missing=True, **kwargs):
-        self.objects[noun].pop(getattr(wanted, 'id', wanted), None)
+    def _delete(self, noun, desired, ignore_missing=True, **kwargs):
+        self.objects[noun].pop(getattr(desired, 'id', desired), None)
 
-    def _find(self, noun, wanted, ignore_missing=True, **filters):
+    def _find(self, noun, desired, ignore_missing=True, **filters):
         found = [
             FakeObject(record)
             for record in self.objects[noun].values()
-            if wanted in (record['id'], record.get('name'))
+            if desired in (record['id'], record.get('name'))
         ]
         if len(found) > 1:
             raise sdk.DuplicateResource('several')

@@ -137,8 +137,8 @@ class TestCreation(case.ResourceCase):
                     self.assertEqual(2, len(self.disks.objects['disk']))
                     self.assertNotEqual(other.physical_id, run.physical_id)
                     found = self.disks.objects['disk'][run.physical_id]
-                    wanted = name.get('name') or run.physical_name
-                    self.assertEqual(wanted, found['name'])
+                    desired = name.get('name') or run.physical_name
+                    self.assertEqual(desired, found['name'])
 
     def test_a_lost_answer_creates_no_second_object(self):
         self.disks.lost = ['create_disk']
@@ -206,21 +206,21 @@ class TestExisting(case.ResourceCase):
         self.run_.update({'place': 'here', 'labels': ['a']})
         self.assertEqual(self.run_.physical_name, self.record['name'])
 
-    def test_a_check_finds_one_that_is_gone_or_has_failed(self):
+    def test_a_check_detects_a_missing_or_failed_object(self):
         self.assertEqual('COMPLETE', self.run_.check().status)
         self.record['status'] = 'error'
         self.assertIn('has the status ERROR', self.run_.check().reason)
         self.disks.objects['disk'].clear()
         self.assertIn('no longer exists', self.run_.check().reason)
 
-    def test_a_check_does_not_judge_while_the_service_is_unavailable(self):
+    def test_a_check_is_inconclusive_while_the_service_is_unavailable(self):
         self.disks.failures['get_disk'] = [fake_cloud.unavailable()]
         handler = self.run_._instance()
 
         with self.assertRaises(exceptions.StateUnknown):
             handler.check(self.run_._context(self.run_._action(1)))
 
-    def test_a_deletion_waits_until_it_is_gone(self):
+    def test_a_deletion_waits_until_the_object_is_deleted(self):
         settled = self.run_.delete()
 
         self.assertEqual(('COMPLETE', 1), (settled.status, settled.polls))

@@ -53,7 +53,7 @@ class TestDecisions(ServerCase):
 
 
 class TestValidation(ServerCase):
-    def test_what_the_schemas_cannot_express_is_refused(self):
+    def test_conflicting_properties_are_refused(self):
         run = self.run_of(Server)
         for properties, text in (
             ({'image': 'i'}, 'flavor: is required'),

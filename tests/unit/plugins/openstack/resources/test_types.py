@@ -46,7 +46,7 @@ class TestNetworks(case.ResourceCase):
 
 
 class TestRelations(case.ResourceCase):
-    def test_an_interface_is_found_and_not_added_twice(self):
+    def test_an_existing_interface_is_not_added_again(self):
         network = self.connection.network
         network.create_router(id='r-id', name='r')
         network.create_subnet(id='s-id', name='s')

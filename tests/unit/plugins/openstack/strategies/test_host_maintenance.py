@@ -105,7 +105,7 @@ class TestHostMaintenance(base.TestCase):
 
         self.assertEqual((), self.run_strategy([node], []).actions)
 
-    def test_what_is_missing_is_named(self):
+    def test_missing_objects_are_named(self):
         down = make_node(2, state=compute.DOWN)
         for nodes, parameters, error, text in (
             ([down], {}, exceptions.NotFound, 'no compute node compute-1'),

@@ -26,7 +26,7 @@ class TestInvariants(base.TestCase):
     def check(self, nodes, servers, solution):
         """Check that no capacity is exceeded, and no server migrates twice."""
         after = compute_models.applied(nodes, servers, solution)
-        self.assertEqual([], compute_models.overfull(after))
+        self.assertEqual([], compute_models.overcommitted_hosts(after))
         moved = [uuid for uuid, _, _ in compute_models.migrations(solution)]
         self.assertEqual(len(moved), len(set(moved)))
         return after

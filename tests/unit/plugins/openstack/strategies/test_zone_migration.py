@@ -146,7 +146,7 @@ class TestZoneMigration(base.TestCase):
             ),
         )
 
-    def test_what_is_missing_is_named(self):
+    def test_missing_objects_are_named(self):
         for parameters, error, text in (
             ({}, exceptions.Invalid, 'compute_nodes or storage_pools'),
             (

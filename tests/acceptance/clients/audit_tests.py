@@ -40,17 +40,17 @@ PLAN = {
     'Hostname': None,
     'Status Message': None,
 }
-SKIPPED = 'Action skipped by user. Reason: not on a sunday'
+SKIPPED = 'Action skipped by user. Reason: maintenance'
 #: An action of ten minutes, which ends immediately when it is cancelled.
 LONG = json.dumps([{'action_type': 'sleep', 'input_parameters': {'duration': 600}}])
 SHORT = json.dumps([{'action_type': 'nop', 'input_parameters': {'message': 'hi'}}])
 
 
-class AuditStories:
+class AuditTests:
     """Commands on audits."""
 
     def test_an_audit_proposes_a_plan(self):
-        made = self.plain(
+        created = self.plain(
             *('audit', 'create', '-g', 'dummy', '-s', 'dummy', '--name', 'once'),
             *('-p', 'para1=1', '-p', 'para2=hello'),
         )
@@ -59,7 +59,7 @@ class AuditStories:
         listed = self.json('audit', 'list', '--goal', 'dummy', '--strategy', 'dummy')
 
         parameters = {'para1': 1, 'para2': 'hello'}
-        self.assertEqual({**AUDIT, 'Name': 'once', 'Parameters': parameters}, made)
+        self.assertEqual({**AUDIT, 'Name': 'once', 'Parameters': parameters}, created)
         self.assertEqual('SUCCEEDED', done['State'])
         self.assertEqual([PLAN], plans)
         self.assertIn(
@@ -79,10 +79,10 @@ class AuditStories:
     def test_an_audit_of_a_template_alone_gets_a_strategy_and_a_name(self):
         self.json('audittemplate', 'create', 'only a goal', 'dummy')
 
-        made = self.json('audit', 'create', '-a', 'only a goal')
+        created = self.json('audit', 'create', '-a', 'only a goal')
 
-        self.assertThat(made['Name'], matchers.StartsWith('only a goal-'))
-        self.assertEqual(('dummy', 'auto'), (made['Goal'], made['Strategy']))
+        self.assertThat(created['Name'], matchers.StartsWith('only a goal-'))
+        self.assertEqual(('dummy', 'auto'), (created['Goal'], created['Strategy']))
 
     def test_a_triggered_plan_is_executed_without_being_started(self):
         uuid = self.audit(
@@ -96,13 +96,13 @@ class AuditStories:
         self.assertEqual('SUCCEEDED', ended['State'])
 
     def test_a_continuous_audit_continues_until_it_is_cancelled(self):
-        made = self.plain(
+        created = self.plain(
             *('audit', 'create', '-t', 'CONTINUOUS', '-i', '3600', '-g', 'dummy'),
             *('-s', 'dummy', '--name', 'hourly', '-p', 'para1=1', '-p', 'para2=hello'),
             *('--start-time', '2020-01-02 03:04:05'),
             *('--end-time', '2099-01-02 03:04:05'),
         )
-        begun = self.wait_for_state('audit', 'hourly', 'ONGOING')
+        ongoing = self.wait_for_state('audit', 'hourly', 'ONGOING')
         by_cron = self.json(
             'audit', 'update', 'hourly', 'replace', 'interval=*/5 * * * *'
         )
@@ -119,24 +119,26 @@ class AuditStories:
                 'Start Time': 'NAIVE',
                 'End Time': 'NAIVE',
             },
-            {**made, 'Next Run Time': None},
+            {**created, 'Next Run Time': None},
         )
-        self.assertEqual('3600', begun['Interval'])
+        self.assertEqual('3600', ongoing['Interval'])
         self.assertEqual('*/5 * * * *', by_cron['Interval'])
         self.assertEqual('CANCELLED', cancelled['State'])
         self.assertIn('hourly', self.refusal('audit', 'show', 'hourly'))
 
     def test_an_event_audit_runs_when_its_webhook_is_called(self):
-        made = self.json(
+        created = self.json(
             *('audit', 'create', '-t', 'EVENT', '-g', 'dummy', '-s', 'dummy'),
-            *('--name', 'called', '-p', 'para1=1'),
+            *('--name', 'event', '-p', 'para1=1'),
         )
-        before = self.column('UUID', 'actionplan', 'list', '--audit', made['UUID'])
-        answer = self.call('POST', '/v1/webhooks/called', json={'alarm': 'high'})
-        self.wait_for_state('audit', 'called', 'SUCCEEDED')
-        after = self.column('UUID', 'actionplan', 'list', '--audit', made['UUID'])
+        before = self.column('UUID', 'actionplan', 'list', '--audit', created['UUID'])
+        answer = self.call('POST', '/v1/webhooks/event', json={'alarm': 'high'})
+        self.wait_for_state('audit', 'event', 'SUCCEEDED')
+        after = self.column('UUID', 'actionplan', 'list', '--audit', created['UUID'])
 
-        self.assertEqual(('EVENT', 'PENDING'), (made['Audit Type'], made['State']))
+        self.assertEqual(
+            ('EVENT', 'PENDING'), (created['Audit Type'], created['State'])
+        )
         self.assertEqual(202, answer.status_code)
         self.assertEqual((0, 1), (len(before), len(after)))
 
@@ -153,7 +155,7 @@ class AuditStories:
             'taken name': create('-g', 'dummy', '--name', 'taken'),
             'interval': create(*dummy, '-i', '60'),
             'no interval': create(*dummy, '-t', 'CONTINUOUS'),
-            'bad cron': create(*dummy, '-t', 'CONTINUOUS', '-i', '* * nothing * *'),
+            'invalid cron': create(*dummy, '-t', 'CONTINUOUS', '-i', '* * x * *'),
             'parameter': create(*dummy, '-p', 'zz=1'),
             'value': create(*dummy, '-p', 'para1=4711'),
             'no strategy': create('-g', 'dummy', '-p', 'para1=1'),
@@ -171,7 +173,7 @@ class AuditStories:
             'taken name': 'taken',
             'interval': 'Interval of audit must not be set for ONESHOT.',
             'no interval': 'Interval of audit must be specified for CONTINUOUS.',
-            'bad cron': '* * nothing * *',
+            'invalid cron': '* * x * *',
             'parameter': 'Audit parameter zz are not allowed',
             'value': '4711',
             'no strategy': 'strategy',
@@ -181,8 +183,8 @@ class AuditStories:
             self.assertIn(status[what], error, what)
             self.assertIn(text[what], error, what)
 
-    def test_the_states_of_an_audit_are_kept_to(self):
-        uuid = self.audit('kept', '-g', 'dummy', '-s', 'dummy', '-p', 'para1=1')
+    def test_invalid_state_changes_of_an_audit_are_refused(self):
+        uuid = self.audit('finished', '-g', 'dummy', '-s', 'dummy', '-p', 'para1=1')
 
         back = self.refusal('audit', 'update', uuid, 'replace', 'state=PENDING')
         added = self.refusal('audit', 'update', uuid, 'add', 'state=BOGUS')
@@ -194,17 +196,17 @@ class AuditStories:
         self.assertEqual('SUCCEEDED', self.json('audit', 'show', uuid)['State'])
 
 
-class PlanStories:
+class PlanTests:
     """Commands on action plans and actions."""
 
-    def test_a_plan_is_skipped_in_part_and_executed(self):
-        plan = self.dummy_plan('in part')
+    def test_a_plan_is_partly_skipped_and_executed(self):
+        plan = self.dummy_plan('partial')
         proposed = self.json('action', 'list', '--action-plan', plan)
         uuids = [action['UUID'] for action in proposed]
         first = self.json('action', 'show', uuids[0])
         skipped = self.json(
             *('action', 'update', uuids[0], '--state', 'SKIPPED'),
-            *('--reason', 'not on a sunday'),
+            *('--reason', 'maintenance'),
         )
         started = self.json('actionplan', 'start', plan)
         ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
@@ -307,7 +309,7 @@ class PlanStories:
             self.column('State', 'action', 'list', '--action-plan', plan),
         )
 
-    def test_a_plan_that_runs_is_cancelled(self):
+    def test_a_running_plan_is_cancelled(self):
         uuid = self.audit(
             *('running', '-g', 'unclassified', '-s', 'actuator', '--force'),
             *('-p', f'actions={LONG}'),
@@ -329,7 +331,7 @@ class PlanStories:
         early = self.refusal('action', 'update', first, '--reason', 'nothing')
         bogus = self.refusal('action', 'update', first, '--state', 'BOGUS')
         silent = self.json('action', 'update', first, '--state', 'SKIPPED')
-        reasoned = self.json('action', 'update', first, '--reason', 'not on a sunday')
+        updated = self.json('action', 'update', first, '--reason', 'maintenance')
         unknown = self.refusal('action', 'show', plan)
         back = self.refusal('action', 'update', first, '--state', 'PENDING')
         long = self.refusal(
@@ -343,7 +345,7 @@ class PlanStories:
         )
         self.assertIn('Invalid state: BOGUS', bogus)
         self.assertEqual('Action skipped by user.', silent['Status Message'])
-        self.assertEqual(SKIPPED, reasoned['Status Message'])
+        self.assertEqual(SKIPPED, updated['Status Message'])
         self.assertIn(f'Action {plan} could not be found', unknown)
         self.assertIn('(SKIPPED -> PENDING) (HTTP 409)', back)
         self.assertIn('The reason has 256 characters; at most 223', long)

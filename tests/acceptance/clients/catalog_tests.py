@@ -27,7 +27,7 @@ SCOPE_READ = [
 ]
 
 
-class CatalogueStories:
+class CatalogTests:
     """Commands on goals, strategies, scoring engines, services and the data model."""
 
     def test_goals_are_listed_and_shown(self):
@@ -103,8 +103,8 @@ class CatalogueStories:
 
         self.assertEqual(
             [
-                ('watcher-applier', 'here', 'ACTIVE'),
-                ('watcher-decision-engine', 'here', 'ACTIVE'),
+                ('watcher-applier', 'host-1', 'ACTIVE'),
+                ('watcher-decision-engine', 'host-1', 'ACTIVE'),
             ],
             sorted((s['Name'], s['Host'], s['Status']) for s in listed),
         )
@@ -124,31 +124,31 @@ class CatalogueStories:
         )
         self.assertIn('storage', self.refusal('datamodel', 'list', '--type', 'storage'))
 
-    def test_the_data_model_of_an_audit_is_as_empty(self):
+    def test_the_data_model_of_an_audit_is_empty(self):
         uuid = self.json('audit', 'create', '-g', 'dummy')['UUID']
 
         self.assertEqual([], self.json('datamodel', 'list', '--audit', uuid))
 
 
-class TemplateStories:
+class TemplateTests:
     """Commands on audit templates."""
 
     def test_a_template_is_created_updated_and_deleted(self):
         scope = pathlib.Path(self.home) / 'scope.yaml'
         scope.write_text(SCOPE)
-        made = self.plain(
+        created = self.plain(
             *('audittemplate', 'create', 'nightly', 'dummy', '-s', 'dummy'),
             *('-d', 'every night', '--scope', str(scope)),
         )
         changed = self.plain(
             *('audittemplate', 'update', 'nightly', 'replace'),
-            *('description=every other night', 'name=biennial'),
+            *('description=every week', 'name=weekly'),
         )
-        shown = self.plain('audittemplate', 'show', 'biennial')
+        shown = self.plain('audittemplate', 'show', 'weekly')
         listed = self.column('Name', 'audittemplate', 'list', '--goal', 'dummy')
         detailed = self.plain('audittemplate', 'list', '--detail')
-        self.run_silently('audittemplate', 'delete', 'biennial')
-        left = self.column('Name', 'audittemplate', 'list')
+        self.run_silently('audittemplate', 'delete', 'weekly')
+        remaining = self.column('Name', 'audittemplate', 'list')
 
         self.assertEqual(
             {
@@ -164,49 +164,51 @@ class TemplateStories:
                 # In the API only since 1.7; the client always shows a column for it.
                 'Default Parameters': '',
             },
-            made,
+            created,
         )
         self.assertEqual(
             {
-                **made,
+                **created,
                 'Updated At': 'AWARE',
-                'Name': 'biennial',
-                'Description': 'every other night',
+                'Name': 'weekly',
+                'Description': 'every week',
             },
             changed,
         )
         self.assertEqual(changed, shown)
-        self.assertIn('biennial', listed)
+        self.assertIn('weekly', listed)
         self.assertIn(changed, detailed)
-        self.assertNotIn('biennial', left)
+        self.assertNotIn('weekly', remaining)
 
     def test_attributes_are_added_and_removed_and_several_templates_deleted(self):
-        for name in ('here', 'there'):
+        for name in ('first', 'second'):
             self.json('audittemplate', 'create', name, 'dummy', '-s', 'dummy')
 
-        added = self.json('audittemplate', 'update', 'here', 'add', 'description=new')
+        added = self.json('audittemplate', 'update', 'first', 'add', 'description=new')
         removed = self.json(
-            'audittemplate', 'update', 'here', 'remove', 'description', 'strategy'
+            'audittemplate', 'update', 'first', 'remove', 'description', 'strategy'
         )
-        self.run_silently('audittemplate', 'delete', 'here', 'there')
-        left = self.column('Name', 'audittemplate', 'list')
+        self.run_silently('audittemplate', 'delete', 'first', 'second')
+        remaining = self.column('Name', 'audittemplate', 'list')
 
         self.assertEqual(('new', 'dummy'), (added['Description'], added['Strategy']))
         self.assertEqual((None, None), (removed['Description'], removed['Strategy']))
-        self.assertEqual(set(), {'here', 'there'} & set(left))
+        self.assertEqual(set(), {'first', 'second'} & set(remaining))
 
     def test_a_template_has_default_parameters_from_1_7_on(self):
-        made = self.json(
-            *('audittemplate', 'create', 'measured', 'dummy', '-s', 'dummy'),
+        created = self.json(
+            *('audittemplate', 'create', 'parameters', 'dummy', '-s', 'dummy'),
             *('-p', 'para1=2', '-p', 'para2=hello'),
             version='1.7',
         )
-        audit = self.json('audit', 'create', '-a', 'measured', '--name', 'of measured')
+        audit = self.json(
+            'audit', 'create', '-a', 'parameters', '--name', 'with parameters'
+        )
         early = self.refusal(
             *('audittemplate', 'create', 'early', 'dummy', '-s', 'dummy'),
             *('-p', 'para1=2'),
         )
 
-        self.assertEqual({'para1': 2, 'para2': 'hello'}, made['Default Parameters'])
+        self.assertEqual({'para1': 2, 'para2': 'hello'}, created['Default Parameters'])
         self.assertEqual({'para1': 2, 'para2': 'hello'}, audit['Parameters'])
         self.assertIn('Minimum required version is 1.7', early)

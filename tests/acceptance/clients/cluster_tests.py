@@ -7,26 +7,28 @@ DELETION = """\
     version: "1.1"
     properties: {criteria: OLDEST_FIRST}
 """
-OTHER = PROFILE.replace('hello', 'bye')
+OTHER = PROFILE.replace('hello', 'changed')
 
 
-class ScalingStories:
+class ScalingTests:
     """Tests of operations on clusters; a mixin that precedes `SenlinCase`."""
 
-    def test_a_cluster_from_its_profile_to_its_end(self):
-        self.create('life', 2)
-        other = self.profile('life-other', OTHER)
-        shown = self.json('show', 'life')
-        collected = self.json('collect', '--path', 'details.output', 'life')
-        updated = self.json('update', '--name', 'longer', '--profile', other, 'life')
+    def test_a_cluster_is_created_updated_and_deleted(self):
+        self.create('initial', 2)
+        other = self.profile('changed-profile', OTHER)
+        shown = self.json('show', 'initial')
+        collected = self.json('collect', '--path', 'details.output', 'initial')
+        updated = self.json(
+            'update', '--name', 'updated', '--profile', other, 'initial'
+        )
         self.wait_until_idle(shown['id'])
-        later = self.json('collect', '--path', 'details.output', 'longer')
-        deleted = self.done('delete', '--force', 'longer')
+        later = self.json('collect', '--path', 'details.output', 'updated')
+        deleted = self.check_output('delete', '--force', 'updated')
         self.wait_for_end(deleted.split()[-1])
-        gone = self.refusal('show', 'longer')
+        missing = self.refusal('show', 'updated')
 
         self.assertEqual(
-            ('life', 'ACTIVE', 2, 'profile-of-life'),
+            ('initial', 'ACTIVE', 2, 'profile-of-initial'),
             tuple(
                 shown[key]
                 for key in ('name', 'status', 'desired_capacity', 'profile_name')
@@ -34,32 +36,32 @@ class ScalingStories:
         )
         self.assertEqual(shown['id'], updated['id'])
         self.assertEqual(['hello'] * 2, [row['attr_value'] for row in collected])
-        self.assertEqual(['bye'] * 2, [row['attr_value'] for row in later])
-        self.assertIn('longer', gone)
+        self.assertEqual(['changed'] * 2, [row['attr_value'] for row in later])
+        self.assertIn('updated', missing)
 
     def test_a_cluster_grows_and_shrinks(self):
-        self.create('sized', 1, '--max-size', '4')
+        self.create('resized', 1, '--max-size', '4')
 
-        out = self.run_action('expand', '--count', '2', 'sized')
-        larger = self.members('sized')
-        back = self.run_action('shrink', 'sized')
-        exact = self.run_action('resize', '--capacity', '4', 'sized')
+        out = self.run_action('expand', '--count', '2', 'resized')
+        larger = self.members('resized')
+        back = self.run_action('shrink', 'resized')
+        exact = self.run_action('resize', '--capacity', '4', 'resized')
         # The command prints the message of the API, and exits with success.
-        refused = self.done('resize', '--capacity', '5', '--strict', 'sized')
+        refused = self.check_output('resize', '--capacity', '5', '--strict', 'resized')
 
         self.assertEqual(
             ['SUCCEEDED'] * 3, [action['status'] for action in (out, back, exact)]
         )
         self.assertEqual(dict.fromkeys((1, 2, 3), 'ACTIVE'), larger)
-        self.assertEqual(4, len(self.members('sized')))
+        self.assertEqual(4, len(self.members('resized')))
         self.assertIn('max_size', refused)
 
     def test_a_cluster_is_checked_recovered_and_operated(self):
-        self.create('kept', 2)
+        self.create('recovered', 2)
 
-        checked = self.run_action('check', 'kept')
-        recovered = self.run_action('recover', '--check', 'true', 'kept')
-        operated = self.run_action('op', '--operation', 'reboot', 'kept')
+        checked = self.run_action('check', 'recovered')
+        recovered = self.run_action('recover', '--check', 'true', 'recovered')
+        operated = self.run_action('op', '--operation', 'reboot', 'recovered')
 
         self.assertEqual(
             [
@@ -69,11 +71,11 @@ class ScalingStories:
             ],
             [(a['action'], a['status']) for a in (checked, recovered, operated)],
         )
-        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('kept'))
+        self.assertEqual({1: 'ACTIVE', 2: 'ACTIVE'}, self.members('recovered'))
 
     def test_actions_and_events_are_listed(self):
-        self.create('told', 1)
-        cluster = self.ask('GET', '/clusters/told')['cluster']['id']
+        self.create('listed-actions', 1)
+        cluster = self.ask('GET', '/clusters/listed-actions')['cluster']['id']
 
         rows = self.json(
             'action', 'list', '--full-id', '--filters', f'target={cluster}'
@@ -92,48 +94,50 @@ class ScalingStories:
             [('CLUSTER_CREATE', 'start'), ('CLUSTER_CREATE', 'end')],
             [(row['action'], row['status']) for row in events],
         )
-        self.assertEqual('told', event['obj_name'])
+        self.assertEqual('listed-actions', event['obj_name'])
 
 
-class ClusterStories:
-    """Tests of all other commands; a mixin that precedes `SenlinCase`."""
+class ClusterTests:
+    """Tests of the other commands; a mixin that precedes `SenlinCase`."""
 
-    def test_nodes_come_and_go(self):
-        profile = self.create('team', 0)
-        for name in ('team-a', 'team-b'):
-            self.done('node', 'create', '--profile', profile, name)
+    def test_nodes_are_added_replaced_and_removed(self):
+        profile = self.create('members', 0)
+        for name in ('member-a', 'member-b'):
+            self.check_output('node', 'create', '--profile', profile, name)
             node = self.ask('GET', f'/nodes/{name}')['node']['id']
             (action,) = self.ask('GET', f'/actions?target={node}')['actions']
             self.wait_for_end(action['id'])
 
-        self.run_action('members', 'add', '--nodes', 'team-a', 'team')
-        self.run_action('members', 'replace', '--nodes', 'team-a=team-b', 'team')
-        (member,) = self.json('members', 'list', 'team')
-        self.run_action('members', 'del', '--nodes', 'team-b', 'team')
+        self.run_action('members', 'add', '--nodes', 'member-a', 'members')
+        self.run_action('members', 'replace', '--nodes', 'member-a=member-b', 'members')
+        (member,) = self.json('members', 'list', 'members')
+        self.run_action('members', 'del', '--nodes', 'member-b', 'members')
 
-        self.assertEqual(('team-b', 'ACTIVE'), (member['name'], member['status']))
-        self.assertEqual([], self.json('members', 'list', 'team'))
+        self.assertEqual(('member-b', 'ACTIVE'), (member['name'], member['status']))
+        self.assertEqual([], self.json('members', 'list', 'members'))
 
-    def test_a_node_of_its_own(self):
+    def test_a_node_without_a_cluster(self):
         profile = self.profile('single')
-        self.json('node', 'create', '--profile', profile, '--role', 'db', 'alone')
-        node = self.ask('GET', '/nodes/alone')['node']['id']
-        (made,) = self.ask('GET', f'/actions?target={node}')['actions']
-        self.wait_for_end(made['id'])
+        self.json('node', 'create', '--profile', profile, '--role', 'db', 'single-node')
+        node = self.ask('GET', '/nodes/single-node')['node']['id']
+        (created,) = self.ask('GET', f'/actions?target={node}')['actions']
+        self.wait_for_end(created['id'])
 
-        checked = self.run_action('node', 'check', 'alone')
-        recovered = self.run_action('node', 'recover', '--check', 'true', 'alone')
+        checked = self.run_action('node', 'check', 'single-node')
+        recovered = self.run_action('node', 'recover', '--check', 'true', 'single-node')
         # The command prints the result, and then fails itself.
-        operated = self.command('node', 'op', '--operation', 'reboot', 'alone')
+        operated = self.command('node', 'op', '--operation', 'reboot', 'single-node')
         self.wait_for_end(operated.out.split()[-1])
-        shown = self.json('node', 'show', '--details', 'alone')
-        self.json('node', 'update', '--name', 'renamed', '--tainted', 'true', 'alone')
+        shown = self.json('node', 'show', '--details', 'single-node')
+        self.json(
+            'node', 'update', '--name', 'renamed', '--tainted', 'true', 'single-node'
+        )
         (update,) = self.ask('GET', f'/actions?target={node}&action=NODE_UPDATE')[
             'actions'
         ]
         self.wait_for_end(update['id'])
         rows = self.json('node', 'list', '--filters', 'name=renamed')
-        deleted = self.done('node', 'delete', '--force', 'renamed')
+        deleted = self.check_output('node', 'delete', '--force', 'renamed')
         self.wait_for_end(deleted.split()[-1])
 
         self.assertEqual(
@@ -155,22 +159,22 @@ class ClusterStories:
         self.assertEqual('adopted', adopted['name'])
 
     def test_a_policy_is_attached_and_detached(self):
-        self.create('ruled', 1)
+        self.create('governed', 1)
         path = self.file('deletion.yaml', DELETION)
         valid = self.json('policy', 'validate', '--spec-file', path)
         self.json('policy', 'create', '--spec-file', path, 'oldest')
 
-        self.run_action('policy', 'attach', '--policy', 'oldest', 'ruled')
+        self.run_action('policy', 'attach', '--policy', 'oldest', 'governed')
         words = ('policy', 'binding', 'update', '--policy', 'oldest')
-        self.run_action(*words, '--enabled', 'false', 'ruled')
-        (listed,) = self.json('policy', 'binding', 'list', 'ruled')
-        shown = self.json('policy', 'binding', 'show', '--policy', 'oldest', 'ruled')
+        self.run_action(*words, '--enabled', 'false', 'governed')
+        (listed,) = self.json('policy', 'binding', 'list', 'governed')
+        shown = self.json('policy', 'binding', 'show', '--policy', 'oldest', 'governed')
         refused = self.refusal('policy', 'delete', '--force', 'oldest')
-        self.run_action('policy', 'detach', '--policy', 'oldest', 'ruled')
+        self.run_action('policy', 'detach', '--policy', 'oldest', 'governed')
         self.json('policy', 'update', '--name', 'older', 'oldest')
         found = self.json('policy', 'show', 'older')
         names = [row['name'] for row in self.json('policy', 'list')]
-        self.done('policy', 'delete', '--force', 'older')
+        self.check_output('policy', 'delete', '--force', 'older')
 
         self.assertEqual('senlin.policy.deletion-1.1', valid['type'])
         self.assertEqual(
@@ -192,9 +196,11 @@ class ClusterStories:
         shown = self.json('profile', 'show', 'second')
         names = [row['name'] for row in self.json('profile', 'list')]
         types = self.json('profile', 'type', 'list')
-        one = self.done('profile', 'type', 'show', 'os.heat.test_resource-1.0')
-        operations = self.done('profile', 'type', 'ops', 'os.heat.test_resource-1.0')
-        self.done('profile', 'delete', '--force', 'second')
+        one = self.check_output('profile', 'type', 'show', 'os.heat.test_resource-1.0')
+        operations = self.check_output(
+            'profile', 'type', 'ops', 'os.heat.test_resource-1.0'
+        )
+        self.check_output('profile', 'delete', '--force', 'second')
 
         self.assertEqual('os.heat.test_resource-1.0', valid['type'])
         self.assertEqual('second', shown['name'])
@@ -206,9 +212,9 @@ class ClusterStories:
         self.assertIn('second', self.refusal('profile', 'show', 'second'))
 
     def test_a_receiver_requests_an_action_for_callers_with_its_url(self):
-        self.create('heard', 1)
-        words = ('--cluster', 'heard', '--action', 'CLUSTER_SCALE_OUT')
-        made = self.json('receiver', 'create', *words, 'more')
+        self.create('receiving', 1)
+        words = ('--cluster', 'receiving', '--action', 'CLUSTER_SCALE_OUT')
+        created = self.json('receiver', 'create', *words, 'more')
         self.json('receiver', 'update', '--params', 'count=2', 'more')
         shown = self.json('receiver', 'show', 'more')
         self.assertIn('&token=***', str(shown['channel']))
@@ -218,24 +224,26 @@ class ClusterStories:
         # token.
         renewed = self.ask(
             'PATCH',
-            f'/receivers/{made["id"]}',
+            f'/receivers/{created["id"]}',
             json={'receiver': {'renew_token': True}},
         )
         url = renewed['receiver']['channel']['alarm_url']
         triggered = self.ask('POST', url.partition('/v1')[2])
         self.wait_for_end(triggered['action'])
-        self.done('receiver', 'delete', '--force', 'more')
+        self.check_output('receiver', 'delete', '--force', 'more')
 
         self.assertIn('count', str(shown['params']))
-        self.assertEqual(['more'], [r['name'] for r in rows if r['id'] in made['id']])
-        self.assertEqual(3, len(self.members('heard')))
+        self.assertEqual(
+            ['more'], [r['name'] for r in rows if r['id'] in created['id']]
+        )
+        self.assertEqual(3, len(self.members('receiving')))
         self.assertIn('more', self.refusal('receiver', 'show', 'more'))
 
     def test_catalogs_are_listed(self):
         policies = {row['name'] for row in self.json('policy', 'type', 'list')}
-        one = self.done('policy', 'type', 'show', 'senlin.policy.deletion-1.1')
+        one = self.check_output('policy', 'type', 'show', 'senlin.policy.deletion-1.1')
         services = self.json('service', 'list')
-        build = self.done('build', 'info')
+        build = self.check_output('build', 'info')
 
         self.assertLessEqual(
             {f'senlin.policy.{name}' for name in ('scaling', 'health', 'loadbalance')},
@@ -256,10 +264,10 @@ class ClusterStories:
 
     def test_unknown_and_ambiguous_names_are_refused(self):
         for _ in range(2):
-            self.profile('twice')
+            self.profile('duplicate')
 
-        several = self.refusal('profile', 'show', 'twice')
-        nothing = self.refusal('show', 'nobody')
+        several = self.refusal('profile', 'show', 'duplicate')
+        nothing = self.refusal('show', 'missing')
 
-        self.assertIn('twice', several)
-        self.assertIn('nobody', nothing)
+        self.assertIn('duplicate', several)
+        self.assertIn('missing', nothing)

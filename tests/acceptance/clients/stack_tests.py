@@ -4,39 +4,39 @@ from testtools import matchers
 
 from tests.acceptance.clients.stack_templates import (
     FAILING,
-    LEAVING,
     MORE,
     SLOW,
+    SLOW_DELETION,
     TEMPLATE,
 )
 
 
-class LifeStories:
+class StackLifecycleTests:
     """Tests of stacks from creation to deletion."""
 
     def test_a_stack_is_created_listed_and_shown(self):
-        path = self.file('life.yaml', TEMPLATE)
+        path = self.file('basic.yaml', TEMPLATE)
 
         made = self.json(
-            *('stack', 'create', 'life', '-t', path, '--parameter', 'value=hi'),
+            *('stack', 'create', 'basic', '-t', path, '--parameter', 'value=hi'),
             *('--tags', 'blue,green', '--timeout', '7', '--enable-rollback'),
         )
-        self.wait_for('life', 'CREATE_COMPLETE')
+        self.wait_for('basic', 'CREATE_COMPLETE')
         listed = self.json('stack', 'list', '--tags', 'blue')
-        shown = self.json('stack', 'show', 'life')
+        shown = self.json('stack', 'show', 'basic')
         by_id = self.json('stack', 'show', made['id'])
 
         self.assertEqual(
-            ('life', 'Two texts.'), (made['stack_name'], made['description'])
+            ('basic', 'Two resources.'), (made['stack_name'], made['description'])
         )
         self.assertIn(made['stack_status'], ('CREATE_IN_PROGRESS', 'CREATE_COMPLETE'))
         self.assertEqual(
             [
                 {
                     'ID': made['id'],
-                    'Stack Name': 'life',
+                    'Stack Name': 'basic',
                     # Without authentication the user is an administrator.
-                    'Project': 'mine',
+                    'Project': 'own',
                     'Stack Status': 'CREATE_COMPLETE',
                     'Creation Time': shown['creation_time'],
                     'Updated Time': None,
@@ -46,17 +46,11 @@ class LifeStories:
         )
         self.assertEqual(shown, by_id)
         self.assertEqual(
-            {'value': 'hi', 'OS::stack_name': 'life'},
+            {'value': 'hi', 'OS::stack_name': 'basic'},
             {name: shown['parameters'][name] for name in ('value', 'OS::stack_name')},
         )
         self.assertEqual(
-            [
-                {
-                    'output_key': 'said',
-                    'description': 'What it says.',
-                    'output_value': 'hi',
-                }
-            ],
+            [{'output_key': 'text', 'description': 'The value.', 'output_value': 'hi'}],
             shown['outputs'],
         )
         self.assertEqual(
@@ -65,16 +59,16 @@ class LifeStories:
         )
 
     def test_a_client_waits_for_a_stack(self):
-        path = self.file('waited.yaml', TEMPLATE)
+        path = self.file('waiting.yaml', TEMPLATE)
 
-        out = self.done(
-            *('stack', 'create', 'waited', '-t', path, '--wait', '--poll', '1')
+        out = self.check_output(
+            *('stack', 'create', 'waiting', '-t', path, '--wait', '--poll', '1')
         )
 
         for text in (
-            '[waited]: CREATE_IN_PROGRESS  Stack CREATE started',
-            '[waited.change]: CREATE_COMPLETE  state changed',
-            '[waited]: CREATE_COMPLETE  Stack CREATE completed successfully',
+            '[waiting]: CREATE_IN_PROGRESS  Stack CREATE started',
+            '[waiting.change]: CREATE_COMPLETE  state changed',
+            '[waiting]: CREATE_COMPLETE  Stack CREATE completed successfully',
             '| stack_status        | CREATE_COMPLETE',
         ):
             self.assertIn(text, out)
@@ -85,7 +79,7 @@ class LifeStories:
         error = self.refusal(
             *('stack', 'create', 'failing', '-t', path, '--wait', '--poll', '1')
         )
-        failures = self.done('stack', 'failures', 'list', 'failing')
+        failures = self.check_output('stack', 'failures', 'list', 'failing')
 
         self.assertIn('Stack failing CREATE_FAILED', error)
         self.assertIn('failing.bad:', failures)
@@ -98,7 +92,7 @@ class LifeStories:
         more = self.file('more.yaml', MORE)
 
         preview = self.json('stack', 'update', 'updated', '-t', more, '--dry-run')
-        out = self.done('stack', 'update', 'updated', '-t', more, '--wait')
+        out = self.check_output('stack', 'update', 'updated', '-t', more, '--wait')
         after = self.resources('updated')
 
         self.assertEqual(
@@ -127,19 +121,19 @@ class LifeStories:
     def test_an_update_of_an_existing_stack_keeps_omitted_values(self):
         self.create('existing', TEMPLATE, '--parameter', 'value=first')
 
-        self.done('stack', 'update', 'existing', '--existing')
+        self.check_output('stack', 'update', 'existing', '--existing')
         self.wait_for('existing', 'UPDATE_COMPLETE')
-        same = self.json('stack', 'output', 'show', 'existing', 'said')
-        self.done(
+        same = self.json('stack', 'output', 'show', 'existing', 'text')
+        self.check_output(
             *('stack', 'update', 'existing', '--existing', '--parameter', 'value=next'),
             '--wait',
         )
-        changed = self.json('stack', 'output', 'show', 'existing', 'said')
-        self.done(
+        changed = self.json('stack', 'output', 'show', 'existing', 'text')
+        self.check_output(
             *('stack', 'update', 'existing', '--existing', '--wait'),
             *('--clear-parameter', 'value'),
         )
-        cleared = self.json('stack', 'output', 'show', 'existing', 'said')
+        cleared = self.json('stack', 'output', 'show', 'existing', 'text')
 
         self.assertEqual(
             ['first', 'next', 'hello'],
@@ -147,13 +141,15 @@ class LifeStories:
         )
 
     def test_stacks_are_deleted(self):
-        for name in ('gone-1', 'gone-2'):
-            self.create(name, LEAVING)
+        for name in ('deleted-1', 'deleted-2'):
+            self.create(name, SLOW_DELETION)
 
-        out = self.done('stack', 'delete', '--yes', '--wait', 'gone-1', 'gone-2')
-        self.wait_until_gone('gone-1', 'gone-2')
-        again = self.command('stack', 'delete', '--yes', 'gone-1')
-        left = [row['Stack Name'] for row in self.json('stack', 'list')]
+        out = self.check_output(
+            'stack', 'delete', '--yes', '--wait', 'deleted-1', 'deleted-2'
+        )
+        self.wait_for_deletion('deleted-1', 'deleted-2')
+        again = self.command('stack', 'delete', '--yes', 'deleted-1')
+        remaining = [row['Stack Name'] for row in self.json('stack', 'list')]
         deleted = {
             row['Stack Name']: row['Stack Status']
             for row in self.json('stack', 'list', '--deleted')
@@ -162,70 +158,76 @@ class LifeStories:
         # It requests them by their names, which are free after the deletion.
         self.assertIn(']: DELETE_IN_PROGRESS  Stack DELETE started', out)
         self.assertEqual(1, again.code)
-        self.assertIn('Stack not found: gone-1', again.out)
-        self.assertEqual(set(), {'gone-1', 'gone-2'} & set(left))
-        self.assertEqual('DELETE_COMPLETE', deleted['gone-2'])
+        self.assertIn('Stack not found: deleted-1', again.out)
+        self.assertEqual(set(), {'deleted-1', 'deleted-2'} & set(remaining))
+        self.assertEqual('DELETE_COMPLETE', deleted['deleted-2'])
 
     def test_a_stack_is_suspended_resumed_and_checked(self):
-        self.create('resting', TEMPLATE)
+        self.create('suspended', TEMPLATE)
 
         for verb in ('suspend', 'resume', 'check'):
-            out = self.done('stack', verb, 'resting', '--wait')
-            shown = self.json('stack', 'show', 'resting')
+            out = self.check_output('stack', verb, 'suspended', '--wait')
+            shown = self.json('stack', 'show', 'suspended')
 
-            self.assertIn(f'[resting]: {verb.upper()}_COMPLETE', out)
+            self.assertIn(f'[suspended]: {verb.upper()}_COMPLETE', out)
             self.assertEqual(f'{verb.upper()}_COMPLETE', shown['stack_status'])
 
-    def test_an_update_that_runs_is_cancelled(self):
+    def test_a_running_update_is_cancelled(self):
         self.create('cancelled', SLOW)
         long = ('--existing', '--parameter', 'seconds=600')
-        self.done('stack', 'update', 'cancelled', *long)
+        self.check_output('stack', 'update', 'cancelled', *long)
 
-        self.done('stack', 'cancel', 'cancelled')
+        self.check_output('stack', 'cancel', 'cancelled')
         self.wait_for('cancelled', 'ROLLBACK_COMPLETE')
-        self.done('stack', 'update', 'cancelled', *long)
-        self.done('stack', 'cancel', 'cancelled', '--no-rollback')
+        self.check_output('stack', 'update', 'cancelled', *long)
+        self.check_output('stack', 'cancel', 'cancelled', '--no-rollback')
         self.wait_for('cancelled', 'UPDATE_FAILED')
 
         shown = self.json('stack', 'show', 'cancelled')
         self.assertIn('cancelled', shown['stack_status_reason'].lower())
 
     def test_a_stack_is_abandoned_and_adopted(self):
-        self.create('left', TEMPLATE)
-        before = self.resources('left')
-        path = str(self.home / 'left.json')
+        self.create('abandoned', TEMPLATE)
+        before = self.resources('abandoned')
+        path = str(self.home / 'abandoned.json')
 
-        self.done('stack', 'abandon', 'left', '--output-file', path)
-        self.assertNotIn('left', [r['Stack Name'] for r in self.json('stack', 'list')])
-        self.done('stack', 'adopt', 'left-again', '--adopt-file', path)
-        self.wait_for('left-again', 'ADOPT_COMPLETE')
+        self.check_output('stack', 'abandon', 'abandoned', '--output-file', path)
+        self.assertNotIn(
+            'abandoned', [r['Stack Name'] for r in self.json('stack', 'list')]
+        )
+        self.check_output('stack', 'adopt', 'adopted', '--adopt-file', path)
+        self.wait_for('adopted', 'ADOPT_COMPLETE')
 
         self.assertEqual(
             {name: physical for name, (_, physical) in before.items()},
-            {name: row[1] for name, row in self.resources('left-again').items()},
+            {name: row[1] for name, row in self.resources('adopted').items()},
         )
 
 
-class LookingStories:
+class StackQueryTests:
     """The client displays every part of a stack."""
 
     def test_resources_events_and_the_template_of_a_stack_are_shown(self):
-        environment = self.file('read.env', 'parameter_defaults: {value: from far}\n')
-        self.create('read', TEMPLATE, '-e', environment)
+        environment = self.file(
+            'shown.env', 'parameter_defaults: {value: from the environment}\n'
+        )
+        self.create('shown', TEMPLATE, '-e', environment)
 
-        rows = self.json('stack', 'resource', 'list', 'read')
-        shown = self.json('stack', 'resource', 'show', 'read', 'keep')
-        metadata = self.json('stack', 'resource', 'metadata', 'read', 'keep')
-        events = self.json('stack', 'event', 'list', 'read')
-        of_one = self.json('stack', 'event', 'list', 'read', '--resource', 'keep')
-        one = self.json('stack', 'event', 'show', 'read', 'keep', of_one[-1]['id'])
-        log = self.done('stack', 'event', 'list', 'read', '--sort', 'event_time:desc')
-        template = self.json('stack', 'template', 'show', 'read')
-        used = self.json('stack', 'environment', 'show', 'read')
-        files = self.done('stack', 'file', 'list', 'read')
-        outputs = self.json('stack', 'output', 'list', 'read')
-        output = self.json('stack', 'output', 'show', 'read', 'said')
-        exported = self.json('stack', 'export', 'read')
+        rows = self.json('stack', 'resource', 'list', 'shown')
+        shown = self.json('stack', 'resource', 'show', 'shown', 'keep')
+        metadata = self.json('stack', 'resource', 'metadata', 'shown', 'keep')
+        events = self.json('stack', 'event', 'list', 'shown')
+        of_one = self.json('stack', 'event', 'list', 'shown', '--resource', 'keep')
+        one = self.json('stack', 'event', 'show', 'shown', 'keep', of_one[-1]['id'])
+        log = self.check_output(
+            'stack', 'event', 'list', 'shown', '--sort', 'event_time:desc'
+        )
+        template = self.json('stack', 'template', 'show', 'shown')
+        used = self.json('stack', 'environment', 'show', 'shown')
+        files = self.check_output('stack', 'file', 'list', 'shown')
+        outputs = self.json('stack', 'output', 'list', 'shown')
+        output = self.json('stack', 'output', 'show', 'shown', 'text')
+        exported = self.json('stack', 'export', 'shown')
 
         self.assertEqual(
             {'change': 'OS::Heat::TestResource', 'keep': 'OS::Heat::RandomString'},
@@ -237,26 +239,28 @@ class LookingStories:
         )
         self.assertEqual(12, len(shown['attributes']['value']))
         self.assertEqual({}, metadata)
-        story = [(event['resource_name'], event['resource_status']) for event in events]
-        self.assertEqual(('read', 'CREATE_IN_PROGRESS'), story[0])
-        self.assertEqual(('read', 'CREATE_COMPLETE'), story[-1])
+        changes = [
+            (event['resource_name'], event['resource_status']) for event in events
+        ]
+        self.assertEqual(('shown', 'CREATE_IN_PROGRESS'), changes[0])
+        self.assertEqual(('shown', 'CREATE_COMPLETE'), changes[-1])
         self.assertEqual(
             ['CREATE_IN_PROGRESS', 'CREATE_COMPLETE'],
-            [status for name, status in story if name == 'change'],
+            [status for name, status in changes if name == 'change'],
         )
         self.assertEqual(
             [event for event in events if event['resource_name'] == 'keep'], of_one
         )
         self.assertEqual('OS::Heat::RandomString', one['resource_type'])
-        self.assertIn('[read]: CREATE_COMPLETE', log)
-        self.assertEqual('Two texts.', template['description'])
-        self.assertEqual({'value': 'from far'}, used['parameter_defaults'])
-        self.assertIn('read.env', files)
+        self.assertIn('[shown]: CREATE_COMPLETE', log)
+        self.assertEqual('Two resources.', template['description'])
+        self.assertEqual({'value': 'from the environment'}, used['parameter_defaults'])
+        self.assertIn('shown.env', files)
         self.assertEqual(
-            [('said', 'What it says.')],
+            [('text', 'The value.')],
             [(row['output_key'], row['description']) for row in outputs],
         )
-        self.assertEqual('from far', output['output_value'])
+        self.assertEqual('from the environment', output['output_value'])
         self.assertEqual({'change', 'keep'}, set(exported['resources']))
 
     def test_files_and_nested_templates_are_sent(self):
@@ -269,7 +273,7 @@ class LookingStories:
               leaf:
                 type: OS::Heat::TestResource
                 properties: {value: {get_file: text}}
-            outputs: {said: {value: {get_attr: [leaf, output]}}}
+            outputs: {text: {value: {get_attr: [leaf, output]}}}
             """,
         )
         self.create(
@@ -278,11 +282,11 @@ class LookingStories:
             heat_template_version: 2021-04-16
             resources:
               inner: {type: in/inner.yaml}
-            outputs: {said: {value: {get_attr: [inner, said]}}}
+            outputs: {text: {value: {get_attr: [inner, text]}}}
             """,
         )
 
-        output = self.json('stack', 'output', 'show', 'outer', 'said')
+        output = self.json('stack', 'output', 'show', 'outer', 'text')
         rows = self.json('stack', 'resource', 'list', 'outer', '-n', '2')
         events = self.json('stack', 'event', 'list', 'outer', '--nested-depth', '2')
         stacks = self.json('stack', 'list', '--nested')
@@ -295,10 +299,10 @@ class LookingStories:
 
     def test_a_template_is_checked_and_previewed(self):
         path = self.file('checked.yaml', TEMPLATE)
-        wrong = self.file('wrong.yaml', TEMPLATE.replace('[change,', '[nothing,'))
+        wrong = self.file('wrong.yaml', TEMPLATE.replace('[change,', '[missing,'))
 
         found = self.json('orchestration', 'template', 'validate', '-t', path)
-        preview = self.json('stack', 'create', 'nothing', '-t', path, '--dry-run')
+        preview = self.json('stack', 'create', 'missing', '-t', path, '--dry-run')
         error = self.refusal('orchestration', 'template', 'validate', '-t', wrong)
 
         self.assertEqual('hello', found['Parameters']['value']['Default'])
@@ -306,9 +310,9 @@ class LookingStories:
             {'change', 'keep'},
             {resource['resource_name'] for resource in preview['resources']},
         )
-        self.assertIn('nothing', error)
+        self.assertIn('missing', error)
         self.assertNotIn(
-            'nothing', [r['Stack Name'] for r in self.json('stack', 'list')]
+            'missing', [r['Stack Name'] for r in self.json('stack', 'list')]
         )
 
     def test_catalogs_are_listed(self):
@@ -337,62 +341,62 @@ class LookingStories:
         self.assertIn('up', {row['Status'] for row in services})
 
     def test_unsupported_requests_and_other_projects_are_refused(self):
-        self.create('there', TEMPLATE)
-        path = self.file('there-again.yaml', TEMPLATE)
+        self.create('present', TEMPLATE)
+        path = self.file('present.yaml', TEMPLATE)
 
         refusals = {
-            'stack': self.refusal('stack', 'show', 'nowhere'),
-            'resource': self.refusal('stack', 'resource', 'show', 'there', 'nothing'),
-            'output': self.refusal('stack', 'output', 'show', 'there', 'nothing'),
-            'name': self.refusal('stack', 'create', 'there', '-t', path),
+            'stack': self.refusal('stack', 'show', 'missing'),
+            'resource': self.refusal('stack', 'resource', 'show', 'present', 'missing'),
+            'output': self.refusal('stack', 'output', 'show', 'present', 'missing'),
+            'name': self.refusal('stack', 'create', 'present', '-t', path),
             'parameter': self.refusal(
-                'stack', 'create', 'x', '-t', path, '--parameter', 'nothing=1'
+                'stack', 'create', 'x', '-t', path, '--parameter', 'missing=1'
             ),
-            'cancel': self.refusal('stack', 'cancel', 'there'),
+            'cancel': self.refusal('stack', 'cancel', 'present'),
             'type': self.refusal('orchestration', 'resource', 'type', 'show', 'No::T'),
         }
 
         for what, text in {
-            'stack': 'Stack not found: nowhere',
-            'resource': 'nothing',
-            'output': 'nothing',
-            'name': 'there',
-            'parameter': 'nothing',
-            'cancel': 'there',
+            'stack': 'Stack not found: missing',
+            'resource': 'missing',
+            'output': 'missing',
+            'name': 'present',
+            'parameter': 'missing',
+            'cancel': 'present',
             'type': 'No::T',
         }.items():
             self.assertIn(text, refusals[what], what)
 
         for argv in (
-            ('create', 'there'),
-            ('list', 'there'),
-            ('show', 'there', 'x'),
-            ('delete', 'there', 'x', '-y'),
-            ('restore', 'there', 'x'),
+            ('create', 'present'),
+            ('list', 'present'),
+            ('show', 'present', 'x'),
+            ('delete', 'present', 'x', '-y'),
+            ('restore', 'present', 'x'),
         ):
             done = self.command('stack', 'snapshot', *argv)
 
             self.assertNotEqual(0, done.code, str(done))
 
-        others = self.json('stack', 'list', project='yours')
-        error = self.refusal('stack', 'show', 'there', project='yours')
+        others = self.json('stack', 'list', project='other')
+        error = self.refusal('stack', 'show', 'present', project='other')
 
         self.assertEqual([], others)
-        self.assertIn('Stack not found: there', error)
+        self.assertIn('Stack not found: present', error)
 
 
-class MaintenanceStories:
+class StackMaintenanceTests:
     """Tests of health marks and locks."""
 
     def test_a_marked_resource_is_replaced_unless_it_is_reset(self):
         self.create('marked', TEMPLATE)
         before = self.resources('marked')
 
-        self.done(
+        self.check_output(
             'stack', 'resource', 'mark', 'unhealthy', 'marked', 'keep', 'it is slow'
         )
         marked = self.json('stack', 'resource', 'show', 'marked', 'keep')
-        self.done('stack', 'update', 'marked', '--existing', '--wait')
+        self.check_output('stack', 'update', 'marked', '--existing', '--wait')
         after = self.resources('marked')
 
         self.assertEqual(
@@ -404,24 +408,24 @@ class MaintenanceStories:
         self.assertNotEqual(before['keep'][1], after['keep'][1])
 
         mark = ('stack', 'resource', 'mark', 'unhealthy')
-        self.done(*mark, 'marked', after['keep'][1])
-        self.done(*mark, '--reset', 'marked', 'keep', 'it is well')
-        well = self.json('stack', 'resource', 'show', 'marked', 'keep')
+        self.check_output(*mark, 'marked', after['keep'][1])
+        self.check_output(*mark, '--reset', 'marked', 'keep', 'repaired')
+        cleared = self.json('stack', 'resource', 'show', 'marked', 'keep')
 
         self.assertEqual(
-            ('CHECK_COMPLETE', 'it is well', after['keep'][1]),
+            ('CHECK_COMPLETE', 'repaired', after['keep'][1]),
             (
-                well['resource_status'],
-                well['resource_status_reason'],
-                well['physical_resource_id'],
+                cleared['resource_status'],
+                cleared['resource_status_reason'],
+                cleared['physical_resource_id'],
             ),
         )
 
-    def test_a_stack_that_our_own_command_locked_refuses_theirs(self):
+    def test_a_stack_that_watcherlite_has_locked_rejects_changes(self):
         path = self.create('locked', TEMPLATE)
         before = self.resources('locked')
 
-        self.ours('stack', 'lock', 'locked', '--level', 'stacks', '--wait')
+        self.run_watcherlite('stack', 'lock', 'locked', '--level', 'stacks', '--wait')
         shown = self.json('stack', 'show', 'locked')
         refusals = {
             'update': self.refusal('stack', 'update', 'locked', '-t', path),
@@ -433,8 +437,8 @@ class MaintenanceStories:
             ),
             'delete': self.refusal('stack', 'delete', '-y', 'locked'),
         }
-        self.ours('stack', 'unlock', 'locked', '--wait')
-        self.done('stack', 'check', 'locked', '--wait')
+        self.run_watcherlite('stack', 'unlock', 'locked', '--wait')
+        self.check_output('stack', 'check', 'locked', '--wait')
         after = self.resources('locked')
 
         self.assertEqual('LOCK_COMPLETE', shown['stack_status'])
@@ -445,7 +449,7 @@ class MaintenanceStories:
             {name: row[1] for name, row in after.items()},
         )
 
-    def test_a_resource_that_takes_none_refuses_a_signal(self):
+    def test_a_resource_without_signals_rejects_one(self):
         self.create('signalled', TEMPLATE)
 
         error = self.refusal('stack', 'resource', 'signal', 'signalled', 'keep')

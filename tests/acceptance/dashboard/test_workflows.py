@@ -73,7 +73,7 @@ class DashboardCase(ApiCase):
         return {a['name']: (a['state'], a['status_message']) for a in actions}
 
 
-class TestStory(DashboardCase):
+class TestPlanWorkflow(DashboardCase):
     def run_plan(self, browser):
         """Skip the last action with a reason, and start the plan."""
         browser.wait_for_text('Waiting for a decision')
@@ -146,7 +146,7 @@ class TestStory(DashboardCase):
         browser.wait_for_text('scherzo')
         self.assertEqual([], browser.problems())
 
-    def test_all_of_it_works_without_scripts(self):
+    def test_a_plan_is_run_without_scripts(self):
         browser = self.open(scripts=False)
 
         self.run_plan(browser)

@@ -2,10 +2,10 @@
 
 import json
 
-from tests.acceptance.clients.audit_stories import SHORT
+from tests.acceptance.clients.audit_tests import SHORT
 
 
-class PageStories:
+class PageTests:
     """`list --limit`, which follows the links of a collection to its end."""
 
     def test_a_list_is_read_page_by_page_with_its_filter(self):
@@ -17,7 +17,7 @@ class PageStories:
         proposed = f'actions={json.dumps(actions)}'
         argv = ('-g', 'unclassified', '-s', 'actuator', '-p', proposed)
         plans = []
-        for name in ('paged', 'beside it'):
+        for name in ('page-1', 'page-2'):
             audit = self.audit(name, *argv)
             plans += self.column('UUID', 'actionplan', 'list', '--audit', audit)
         of_plan = ('action', 'list', '--action-plan', plans[0])
@@ -64,7 +64,7 @@ class PageStories:
         self.assertIn('(HTTP 400)', bad_marker)
 
 
-class VersionStories:
+class VersionTests:
     """The option --os-infra-optim-api-version selects the version."""
 
     def test_fields_of_later_versions_are_not_shown(self):
@@ -92,7 +92,7 @@ class VersionStories:
         for noun in ('audit', 'actionplan', 'action'):
             self.assertEqual(shown[noun, '1.5'], shown[noun, '1.7'], noun)
 
-    def test_the_whole_workflow_works_with_the_oldest_version(self):
+    def test_the_complete_workflow_works_with_the_oldest_version(self):
         audit = self.audit(
             *('oldest', '-g', 'unclassified', '-s', 'actuator'),
             *('-p', f'actions={SHORT}'),
