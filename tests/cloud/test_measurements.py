@@ -55,10 +55,10 @@ class TestDatasources(case.CloudCase):
     def test_prometheus(self):
         url = self.variables['CLOUD_PROMETHEUS_URL']
 
-        self.check(Prometheus(options.alone(Prometheus, {'url': url})))
+        self.check(Prometheus(options.standalone_group(Prometheus, {'url': url})))
 
     def test_aetos(self):
-        source = Aetos(options.alone(Aetos, {'enabled': True}))
+        source = Aetos(options.standalone_group(Aetos, {'enabled': True}))
         source.clouds = self.open_clouds()
 
         self.check(source)

@@ -338,7 +338,7 @@ class Hello(Command):
 
     def __init__(self, given: Any = None) -> None:
         allowed = {'allowed': ['/bin/echo hello', '/bin/sh -c {value}']}
-        super().__init__(options.alone(Command, allowed))
+        super().__init__(options.standalone_group(Command, allowed))
 
 
 class TestCreatingAnAction(OperatedActionCase):

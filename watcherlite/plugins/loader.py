@@ -318,7 +318,7 @@ class Plugins:
     def _group(self, namespace: str, name: str) -> Any:
         if self._conf is not None:
             return self._conf[options.group_name(namespace, name)]
-        return options.alone(self.plugin(namespace, name))
+        return options.standalone_group(self.plugin(namespace, name))
 
     def _not_found_text(self, namespace: str, name: str) -> str:
         _, noun = KINDS.get(namespace, _OTHER)

@@ -51,7 +51,7 @@ def register(
     return conf[group]
 
 
-def alone(plugin: type, values: Mapping[str, Any] | None = None) -> Any:
+def standalone_group(plugin: type, values: Mapping[str, Any] | None = None) -> Any:
     """Return an option group for a plugin that is used without an ini file.
 
     :param values: by option name, validated like those of a file; the others have their

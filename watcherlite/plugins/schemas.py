@@ -69,7 +69,9 @@ def validate_inputs(action_type: ActionType | type[ActionType], inputs: Any) -> 
         raise exceptions.InvalidInput('; '.join(problems(errors)))
     if kind.supports('validate'):
         instance = (
-            kind(options.alone(kind)) if isinstance(action_type, type) else action_type
+            kind(options.standalone_group(kind))
+            if isinstance(action_type, type)
+            else action_type
         )
         _validate(instance, inputs)
 

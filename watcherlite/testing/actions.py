@@ -92,7 +92,7 @@ def run_action(
     given.inputs = dict(inputs)
     run = _Run(action_type, options, given, destinations, clouds)
     schemas.validate_inputs(run.instance(), inputs)
-    return run.to_the_end(derived_end or (lambda action: SimulatedResult(action.key)))
+    return run.run_to_end(derived_end or (lambda action: SimulatedResult(action.key)))
 
 
 def revert_action(
@@ -122,7 +122,7 @@ class _Run:
         **properties: Any,
     ) -> None:
         self._type = action_type
-        self._options = plugin_options.alone(action_type, options)
+        self._options = plugin_options.standalone_group(action_type, options)
         self._context = context
         self._destinations = destinations
         self._clouds = clouds
@@ -146,7 +146,7 @@ class _Run:
             made.clouds = self._clouds
         return made
 
-    def to_the_end(
+    def run_to_end(
         self, derived_end: Callable[[outcomes.DerivedAction], SimulatedResult]
     ) -> ActionResult:
         for _ in range(MAX_TRIES):
@@ -235,13 +235,13 @@ class _Run:
         self._derived += outcome.actions
         self._conclude(outcome, results.EXECUTE)
         if outcome.timeout is not None:
-            self._context.give_time(outcome.timeout)
+            self._context.set_deadline(outcome.timeout)
         ends = [derived_end(action) for action in outcome.actions]
         left = self._context.remaining()
         cut_off = left == 0 and states.CANCELLED in {end.status for end in ends}
         if cut_off:
             # Its result is not subject to the expired timeout.
-            self._context.give_time(None)
+            self._context.set_deadline(None)
         self._change(self._action.evolve(status=states.READY, phase=COMPLETE))
         self._start()
 

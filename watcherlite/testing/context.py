@@ -170,7 +170,7 @@ class FakeContext:
         if call is not None:
             call(signal)
 
-    def give_time(self, seconds: float | None) -> None:
+    def set_deadline(self, seconds: float | None) -> None:
         """Set the deadline to a number of seconds from now; None: no deadline."""
         if seconds is None:
             self.deadline = self._deadline_at = None

@@ -101,7 +101,7 @@ class ResourceRun:
         if wrong:
             raise exceptions.PluginError(f'{handler.__qualname__}: {wrong}')
         self._type = handler
-        self._options = plugin_options.alone(handler, options)
+        self._options = plugin_options.standalone_group(handler, options)
         self._destinations = destinations
         self._clouds = clouds
         self._dependencies = dict(dependencies or {})
@@ -254,7 +254,7 @@ class ResourceRun:
         started = self._clock.monotonic()
         progress = _Progress(self, operation, action, desired)
         try:
-            ready = progress.to_the_end(begin)
+            ready = progress.run_to_end(begin)
         except KeyboardInterrupt:
             raise
         except BaseException as error:
@@ -349,7 +349,7 @@ class _Progress:
         self._desired = desired
         self.polls = 0
 
-    def to_the_end(self, begin: Begin) -> Any:
+    def run_to_end(self, begin: Begin) -> Any:
         """Return the final result of the handler; raise its exceptions."""
         result = self._call(begin)
         while isinstance(result, ResourceInProgress):

@@ -54,7 +54,7 @@ def run_strategy(
         models or {},
         None if datasource is None else functools.partial(_find, datasource),
     )
-    return strategy(plugin_options.alone(strategy, options)).execute(context)
+    return strategy(plugin_options.standalone_group(strategy, options)).execute(context)
 
 
 def _find(datasource: DataSource, metrics: Collection[str]) -> DataSource:

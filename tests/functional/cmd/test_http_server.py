@@ -97,7 +97,7 @@ class ServerCase(base.TestCase):
 
 
 class TestRequests(ServerCase):
-    """Requests of careless and malicious clients."""
+    """Malformed and malicious requests."""
 
     def test_leading_slashes_of_a_path_are_not_a_host(self):
         paths = {

@@ -69,7 +69,7 @@ class Balancer(fixtures.Fixture):
         self.addCleanup(process.terminate)
         wait_until((home / 'socket').exists, lambda: (home / 'log').read_text())
         kill = f'import os, signal; os.kill({process.pid}, signal.SIGUSR2)'
-        self.options = options.alone(
+        self.options = options.standalone_group(
             HAProxy,
             {
                 'directory': str(self.directory),

@@ -16,7 +16,7 @@ from watcherlite.testing.coroutines import FakeCoroutineContext, run_coroutine
 
 
 class KeepAliveServer:
-    """A server that keeps connections, and closes them when the test wants.
+    """A server that keeps connections, and closes them on request.
 
     :ivar connections: the number of connections
     :ivar requests: the methods of the requests, each with its connection

@@ -510,7 +510,7 @@ class TestUnless(HttpTestCase):
             )
 
     def test_the_check_url_detects_the_effect_after_a_worker_loss(self):
-        kind = HttpRequest(options.alone(HttpRequest))
+        kind = HttpRequest(options.standalone_group(HttpRequest))
         kind.read_destinations = lambda: WITH_LOOPBACK
 
         def is_applied(context):

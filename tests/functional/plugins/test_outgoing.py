@@ -46,7 +46,7 @@ class TestOutgoing(HttpTestCase):
 
         self.assertEqual(f'POST {server.url}: 127.0.0.1 {REFUSED}', settled.reason)
         # A check reports an unknown state.
-        handler = HttpResource(options.alone(HttpResource))
+        handler = HttpResource(options.standalone_group(HttpResource))
         call = {'method': 'GET', 'url': server.url}
         context = testing.FakeContext()
         context.properties = {'read': call, 'key_header': 'X-Key'}

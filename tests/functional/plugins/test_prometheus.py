@@ -26,7 +26,9 @@ class TestPrometheus(base.TestCase):
         return self.server.url
 
     def read(self, url, **values):
-        source = Prometheus(options.alone(Prometheus, {'url': url, **values}))
+        source = Prometheus(
+            options.standalone_group(Prometheus, {'url': url, **values})
+        )
         return source.read('host_cpu_usage', {'c1': 8}, 300)
 
     def test_a_query_is_posted_with_the_password(self):

@@ -33,7 +33,7 @@ class TestSignals(base.TestCase):
         context = Context(Action(UUID, 'x', id=1, inputs=inputs), None, SystemClock())
         context.set_deadline(timeout)
         context.mark_started()
-        instance = kind(options.alone(kind, values))
+        instance = kind(options.standalone_group(kind, values))
         instance.read_destinations = lambda: WITH_LOOPBACK
         ends = []
 
@@ -88,7 +88,7 @@ class Request(HttpRequest):
     """HttpRequest with its default options."""
 
     def __init__(self, given=None):
-        super().__init__(options.alone(HttpRequest))
+        super().__init__(options.standalone_group(HttpRequest))
 
 
 class TestRequests(WorldCase):

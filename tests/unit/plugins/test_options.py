@@ -24,13 +24,17 @@ class TestAlone(base.TestCase):
             ({'size': 5}, (5, [])),
             ({'names': ['a', 'b']}, (3, ['a', 'b'])),
         ):
-            group = options.alone(WithOptions, values)
+            group = options.standalone_group(WithOptions, values)
 
             self.assertEqual(expected, (group.size, group.names))
 
     def test_values_are_validated_like_those_of_a_file(self):
-        self.assertRaises(ValueError, options.alone, WithOptions, {'size': -1})
-        self.assertRaises(cfg.NoSuchOptError, options.alone, WithOptions, {'length': 1})
+        self.assertRaises(
+            ValueError, options.standalone_group, WithOptions, {'size': -1}
+        )
+        self.assertRaises(
+            cfg.NoSuchOptError, options.standalone_group, WithOptions, {'length': 1}
+        )
 
     def test_a_class_without_declarations_has_no_options(self):
         self.assertEqual([], options.of(object))

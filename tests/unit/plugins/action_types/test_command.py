@@ -9,14 +9,14 @@ GROUP = '[watcherlite.action_types.command]'
 
 
 def checked(inputs, allowed=()):
-    group = options.alone(Command, {'allowed': list(allowed)})
+    group = options.standalone_group(Command, {'allowed': list(allowed)})
     schemas.validate_inputs(Command(group), inputs)
 
 
 def make_command_type(*directories):
     """Return an action type that may check paths below these directories."""
     given = {'allowed': ['/bin/ls'], 'creates_below': list(directories)}
-    return Command(options.alone(Command, given))
+    return Command(options.standalone_group(Command, given))
 
 
 class TestAllowList(base.TestCase):

@@ -46,7 +46,7 @@ class HAProxyTest(base.TestCase):
             'reload': f'{command} reload {{file}}',
             **values,
         }
-        return HAProxy(options.alone(HAProxy, given))
+        return HAProxy(options.standalone_group(HAProxy, given))
 
     def applied(
         self, *members: dict[str, Any], driver: HAProxy | None = None, **properties: Any

@@ -283,7 +283,9 @@ class ScalingPolicyTest(base.TestCase):
 
     def handler(self) -> ScalingPolicy:
         return ScalingPolicy(
-            plugin_options.alone(ScalingPolicy, {'endpoint': 'https://api:9322/'})
+            plugin_options.standalone_group(
+                ScalingPolicy, {'endpoint': 'https://api:9322/'}
+            )
         )
 
     def signal(self, details: dict[str, Any], **desired: Any) -> Any:

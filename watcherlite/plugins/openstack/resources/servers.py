@@ -327,13 +327,17 @@ class Server(CloudResource):
     def suspend(self, context: ResourceContext) -> Result:
         """Suspend the server."""
         return self._run(
-            context, 'suspend', lambda c: self._turn(context, c, 'suspend', 'SUSPENDED')
+            context,
+            'suspend',
+            lambda c: self._suspend_or_resume(context, c, 'suspend', 'SUSPENDED'),
         )
 
     def resume(self, context: ResourceContext) -> Result:
         """Resume the server."""
         return self._run(
-            context, 'resume', lambda c: self._turn(context, c, 'resume', 'ACTIVE')
+            context,
+            'resume',
+            lambda c: self._suspend_or_resume(context, c, 'resume', 'ACTIVE'),
         )
 
     def lock(self, context: ResourceContext) -> Result:
@@ -484,7 +488,7 @@ class Server(CloudResource):
         connection.compute.rebuild_server(found, **body)
         return False
 
-    def _turn(
+    def _suspend_or_resume(
         self, context: ResourceContext, connection: Any, action: str, status: str
     ) -> Result:
         """Suspend or resume the server, unless it has the status."""

@@ -333,7 +333,7 @@ class Worker:
         self.token, self.started = None, False
 
     def plugin(self):
-        made = self.action_type(options.alone(self.action_type, None))
+        made = self.action_type(options.standalone_group(self.action_type, None))
         made.clouds = self.cloud
         return made
 

@@ -12,13 +12,13 @@ class TestFile(base.TestCase):
     def source(self, content):
         path = self.home / 'measurements.json'
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return File(options.alone(File, {'path': str(path)}))
+        return File(options.standalone_group(File, {'path': str(path)}))
 
     def read(self, content):
         return self.source(content).read('host_cpu_usage', {'a': 1, 'b': 1}, 60)
 
     def test_without_a_path_it_is_not_configured(self):
-        self.assertFalse(File(options.alone(File)).is_configured)
+        self.assertFalse(File(options.standalone_group(File)).is_configured)
         self.assertTrue(self.source({}).is_configured)
 
     def test_only_what_was_requested_is_returned(self):
@@ -39,7 +39,7 @@ class TestFile(base.TestCase):
                 self.read(content)
 
     def test_a_missing_file_is_named(self):
-        source = File(options.alone(File, {'path': '/missing/at/all'}))
+        source = File(options.standalone_group(File, {'path': '/missing/at/all'}))
 
         with self.assertRaisesRegex(
             exceptions.ConfigurationError, '/missing/at/all .* No such file'

@@ -10,7 +10,7 @@ from watcherlite.plugins.openstack.datasources.prometheus import Aetos, Promethe
 
 class TestPrometheus(base.TestCase):
     def source(self, answer, **values):
-        source = Prometheus(options.alone(Prometheus, values))
+        source = Prometheus(options.standalone_group(Prometheus, values))
         self.queries = []
 
         def send(promql):
@@ -32,10 +32,12 @@ class TestPrometheus(base.TestCase):
         }
 
     def test_it_is_configured_by_its_url(self):
-        self.assertFalse(Prometheus(options.alone(Prometheus)).is_configured)
+        self.assertFalse(Prometheus(options.standalone_group(Prometheus)).is_configured)
         self.assertTrue(self.source({}, url='http://p.example.org').is_configured)
-        self.assertFalse(Aetos(options.alone(Aetos)).is_configured)
-        self.assertTrue(Aetos(options.alone(Aetos, {'enabled': True})).is_configured)
+        self.assertFalse(Aetos(options.standalone_group(Aetos)).is_configured)
+        self.assertTrue(
+            Aetos(options.standalone_group(Aetos, {'enabled': True})).is_configured
+        )
 
     def test_one_query_reads_all_hosts(self):
         values = self.source(

@@ -34,7 +34,7 @@ class MeasuredCase(base.TestCase):
             strategy,
             parameters,
             models={'compute': lambda scope: ComputeModel(nodes, servers)},
-            datasource=File(options.alone(File, {'path': str(path)})),
+            datasource=File(options.standalone_group(File, {'path': str(path)})),
         )
 
 
