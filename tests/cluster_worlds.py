@@ -72,7 +72,7 @@ Fact = tuple[str, str, str | None]
 
 
 def machine(external: ExternalResources, **members: Any) -> type[base.ResourceHandler]:
-    """Return a handler of resources that can be rebooted, rebuilt and painted.
+    """Return a handler of resources that can be rebooted, rebuilt and patched.
 
     See `stack_worlds.sample`; `patch` is polled once.
     """

@@ -480,7 +480,7 @@ class TestOperation(ClusterActionCase):
         )
         self.assertEqual(['n2'], world.external.of('reboot'))
         names = {(a.name or '')[:-9] for a in self.derived(world, action)}
-        self.assertIn(f'node_paint_{node[:8]}', names)
+        self.assertIn(f'node_patch_{node[:8]}', names)
         foreign = world.insert_node(world.profile())
         inputs = {'operation': 'reboot', 'nodes': [foreign.uuid]}
         action = world.run_action(action_types.CLUSTER_OPERATION, cluster, inputs)

@@ -111,10 +111,10 @@ class Secrets(Base):
         do = world.operations
         profile = world.profile(value=FIRST)
         cluster = world.cluster(2, profile=profile, metadata={'api_token': SECOND})
-        painted = {'operation': 'patch', 'params': {'colour': THIRD}}
+        patched = {'operation': 'patch', 'params': {'colour': THIRD}}
         new = ReceiverRequest(
             *('r', 'webhook', 'c', 'CLUSTER_OPERATION'),
-            params=painted,
+            params=patched,
             actor={'trust_id': FOURTH},
         )
         issued = do.receivers.create(new, BY, 'http://127.0.0.1/v1')
@@ -126,7 +126,7 @@ class Secrets(Base):
         world.external.fails.add(('reboot', 'c-1'))
         world.row(do.operate('c', BY, 'reboot', {}, {}))
         known = world.store.find_object(Receiver, 'r', BY.tenant)
-        self.assertEqual((painted, FOURTH), (known.params, known.actor['trust_id']))
+        self.assertEqual((patched, FOURTH), (known.params, known.actor['trust_id']))
         self.assert_unreadable(*CANARIES, str(issued.token))
 
         begun = do.delete('c', BY)

@@ -299,7 +299,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         after = world.wait_until_settled(stack)
         self.assertEqual(ends, after.state.name, world.full_report())
         self.assert_complete(world, after)
-        self.assert_outside_matches(world, factory, after)
+        self.assert_external_matches(world, factory, after)
         world.stop()
 
     def test_a_creation_completes_after_a_loss_before_any_commit(self) -> None:
@@ -383,7 +383,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         stack = self.make_at_another(world, 'Once', gate)
         self.assertEqual('CREATE_COMPLETE', stack.state.name, world.full_report())
         self.assertEqual(3, len(factory.made))
-        self.assert_outside_matches(world, factory, stack)
+        self.assert_external_matches(world, factory, stack)
 
     def test_a_started_operation_that_cannot_be_repeated_fails(self) -> None:
         gate = self.create_gate()
@@ -506,7 +506,7 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         )
         self.assert_complete(world, stack)
 
-    def assert_outside_matches(
+    def assert_external_matches(
         self, world: StackWorld, factory: Factory, stack: Stack
     ) -> None:
         """Check that the physical resources are exactly those of the stacks."""

@@ -15,30 +15,30 @@ BAD = {
 }
 
 
-def verdict(*dependencies):
+def evaluate(*dependencies):
     """Return the exit status and the lines for these packages."""
     spec = importlib.util.spec_from_file_location('audit', PATH)
     audit = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(audit)
-    return audit.verdict({'dependencies': list(dependencies)})
+    return audit.evaluate({'dependencies': list(dependencies)})
 
 
-class TestVerdict(base.TestCase):
+class TestEvaluate(base.TestCase):
     def test_a_known_vulnerability_fails(self):
         self.assertEqual(
             (
                 1,
                 [
                     'a 1: PYSEC-1, fixed in 2, 3',
-                    '2 packages audited, 1 without advisories to ask',
+                    '2 packages audited, 1 without advisories',
                 ],
             ),
-            verdict(BAD, SKIPPED, CLEAN),
+            evaluate(BAD, SKIPPED, CLEAN),
         )
-        self.assertEqual(0, verdict(CLEAN)[0])
+        self.assertEqual(0, evaluate(CLEAN)[0])
 
     def test_unavailable_advisories_are_reported_and_do_not_fail(self):
         self.assertEqual(
             (0, ['advisories not reachable: the index knows none of the packages']),
-            verdict(SKIPPED),
+            evaluate(SKIPPED),
         )

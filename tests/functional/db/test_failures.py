@@ -131,10 +131,10 @@ class ServerFailureTests(FailureTests):
             self.assertNotIn('canary', f'{caught.exception} {self.log.output}')
 
     def test_a_database_that_does_not_exist_is_unavailable(self) -> None:
-        url = sa.make_url(self.url).set(database='wl_test_nowhere')
+        url = sa.make_url(self.url).set(database='wl_test_missing')
         store = open_store(DatabaseSettings(url.render_as_string(hide_password=False)))
         self.addCleanup(store.close)
-        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'wl_test_nowhere'):
+        with self.assertRaisesRegex(exceptions.StoreUnavailable, 'wl_test_missing'):
             store.check()
 
     def test_a_slow_statement_is_cancelled(self) -> None:

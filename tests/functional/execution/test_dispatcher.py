@@ -451,7 +451,7 @@ class EndTest(DispatcherCase):
 class SignalTest(DispatcherCase):
     """Signals to attempts in flight."""
 
-    def store_outside(self, **values: Any) -> Action:
+    def store_external(self, **values: Any) -> Action:
         """Return an action with external work of a worker, to be adopted."""
         (action,) = store_actions(
             self.store,
@@ -496,7 +496,7 @@ class SignalTest(DispatcherCase):
                 )
             }
         )
-        a = self.store_outside()
+        a = self.store_external()
         self.dispatcher.adopt(a)
         gate.wait_until_entered()
         self.dispatcher.deliver([(a.id, states.CANCEL)])
@@ -507,7 +507,7 @@ class SignalTest(DispatcherCase):
         self.build(
             {'external': kind(poll=lambda context, token: InProgress(token, 3600.0))}
         )
-        a = self.store_outside(recoveries=2)
+        a = self.store_external(recoveries=2)
 
         def is_reset() -> bool:
             self.timers.run_due()

@@ -329,13 +329,13 @@ class TestResourceTypes(base.TestCase):
 
         self.assertEqual(
             [
-                ('Zeta::Mark', 'A mark at the target.', None),
                 (
                     'Zeta::InvalidDefault',
                     '',
                     'its property size has a default that does not fit its schema: '
                     'properties.size: "big" is not a whole number',
                 ),
+                ('Zeta::Mark', 'A mark at the target.', None),
             ],
             [
                 (name, text, error)

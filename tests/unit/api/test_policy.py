@@ -458,7 +458,7 @@ class TestAccessPolicy(base.TestCase):
         policy = self.policy('"audit:create": "role:reader"')
         asked = [policy.allows('audit:create', self.READER)]
 
-        self.path.write_text('"audit:create": "role:nobody_has_this"')
+        self.path.write_text('"audit:create": "role:unassigned"')
         asked.append(policy.allows('audit:create', self.READER))
         self.now += LOOK
         asked.append(policy.allows('audit:create', self.READER))

@@ -295,7 +295,7 @@ class TestHealth(OperationsCase):
             self.inputs(begun),
         )
         action = self.world.store.get_action(begun.action)
-        name = f'cluster_paint_{self.cluster.uuid[:8]}_{action.uuid[:8]}'
+        name = f'cluster_patch_{self.cluster.uuid[:8]}_{action.uuid[:8]}'
         self.assertEqual(name, action.name)
 
     def test_values_are_collected_from_the_nodes(self) -> None:

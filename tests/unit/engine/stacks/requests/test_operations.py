@@ -11,7 +11,7 @@ class TestCreating(StackWorldCase):
     def test_a_rejected_creation_stores_nothing(self) -> None:
         world = self.create_stack_world()
 
-        for name, resources in (('1', {}), ('s', {'a': res('Think')})):
+        for name, resources in (('1', {}), ('s', {'a': res('Sampel')})):
             self.assertRaises(
                 exceptions.StackValidationFailed,
                 world.start_creation,

@@ -68,7 +68,7 @@ class TestAttributes(CheckingCase):
     def test_some_types_have_any_attribute(self) -> None:
         asked = {'get_attr': ['g', 'anything']}
 
-        for of in (res('Group', count=1), res('Whatever')):
+        for of in (res('Group', count=1), res('AnyAttributeHandler')):
             self.assertEqual([], self.check({'g': of, 'a': res(value=asked)}))
 
     def test_a_name_from_a_parameter_is_not_shown(self) -> None:
@@ -102,7 +102,7 @@ class TestLines(CheckingCase):
             '    properties:\n'
             '      value: x\n'
             '      wait: often\n'
-            '  b: {type: Think}\n'
+            '  b: {type: Sampel}\n'
             '  c:\n'
             '    type: PolicyRejectingGroup\n'
             '    properties: {count: 1}\n'
@@ -137,13 +137,13 @@ class TestLines(CheckingCase):
             '  deep:\n'
             '    type: Wrapper\n'
             '    properties:\n'
-            '      resources: {m: {type: Think}}\n'
+            '      resources: {m: {type: Sampel}}\n'
         )
         start = 'resources.n: n.yaml:3: resources.deep: resources.m.type: '
         self.assert_problem(start, {'n': res('n.yaml')}, {'n.yaml': text})
 
     def test_a_template_is_parsed_once_for_all_its_problems(self) -> None:
-        many = '\n'.join(f'  r{at}: {{type: Think}}' for at in range(500))
+        many = '\n'.join(f'  r{at}: {{type: Sampel}}' for at in range(500))
         text = f'heat_template_version: {VERSION}\nresources:\n{many}\n'
 
         found = self.check({'n': res('n.yaml')}, {'n.yaml': text})

@@ -120,7 +120,7 @@ class TestResources(CheckingCase):
     def test_all_problems_are_reported_together_with_their_places(self) -> None:
         found = self.check(
             {
-                'a': res('Think'),
+                'a': res('Sampel'),
                 'b': res(valeu='x', wait='often'),
                 'c': res('FailingHandler', x=1),
                 'd': res('SizeRejectingGroup', count=1),
@@ -264,7 +264,7 @@ class TestNested(CheckingCase):
         self.assertEqual([], found)
 
     def test_the_members_of_a_group_are_validated(self) -> None:
-        members = {'g': res('Wrapper', resources={'m': res('Think')})}
+        members = {'g': res('Wrapper', resources={'m': res('Sampel')})}
         self.assert_problem('resources.g: resources.m.type: ', members)
 
     def test_each_problem_of_a_policy_has_its_own_place(self) -> None:
