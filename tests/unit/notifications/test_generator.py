@@ -41,7 +41,7 @@ class TestPage(base.TestCase):
 
     def test_a_page_without_the_marks_is_refused(self):
         error = self.assertRaises(
-            ValueError, reference.inserted, self.page.replace('.. end samples', '')
+            ValueError, reference.fill_page, self.page.replace('.. end samples', '')
         )
 
         self.assertIn('end samples', str(error))
