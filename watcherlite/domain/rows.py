@@ -1,6 +1,6 @@
 """The base of values that the store keeps as rows.
 
-There are two types of each: `NewThing` is not stored yet, `Thing` has the key of its
+There are two types of each: `NewObject` is not stored yet, `Object` has the key of its
 row as `id`.
 """
 

@@ -41,7 +41,7 @@ def make_node(index: int, created_at: datetime.datetime | None, **values: Any) -
         'name': f'n{index}',
         'owner': Owner(TENANT),
         'profile_id': 1,
-        'handler': 'Thing',
+        'handler': 'Sample',
         'cluster_id': 1,
         'index': index,
         'id': index,
