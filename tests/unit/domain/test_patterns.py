@@ -78,3 +78,35 @@ class PatternTest(base.TestCase):
             f'which can be compared with {most}',
             str(error),
         )
+
+
+class LookaheadTest(base.TestCase):
+    """Lookahead at the start of a pattern, as templates of Heat have it."""
+
+    def test_the_conditions_at_the_start_hold_for_the_text(self):
+        password = (
+            r'(?=^.{6,255}$)((?=.*\d)(?=.*[A-Z])(?=.*[a-z])|(?=.*\d)(?=.*[^A-Za-z0-9])'
+            r'(?=.*[a-z]))^.*'
+        )
+        for written, good, bad in (
+            (password, ['Abcde1', 'abc1)a'], ['abcde1', 'Ab1', 'ABCDEF']),
+            (r'^(?!.*["\r\n]).*$', ['ab', ''], ['a"b', 'a\r']),
+            (r'[a-z]+(?=[.-][a-z])*\.[a-z]+', ['demo.local'], ['demo']),
+            ('^[_a-z\\u4e00-\\u9fa5]+$', ['a\u4e01'], ['a-']),
+            (r'(?=[)(]+$)(?:(?=\()|(?!.)).*', ['(', '()'], [')', 'a']),
+        ):
+            with self.subTest(written=written):
+                pattern = patterns.compiled(written, lookahead=True)
+                self.assertEqual(good, [t for t in good + bad if pattern.matches(t)])
+
+    def test_it_costs_the_time_of_all_its_programs(self):
+        pattern = patterns.compiled('(?=a+)(?!b+)a{500}', lookahead=True)
+
+        self.assertGreater(pattern.size, pattern.program.programsize)
+        self.assertRaises(patterns.TooLong, pattern.matches, 'a' * patterns.STEPS)
+
+    def test_it_is_refused_elsewhere_in_a_pattern(self):
+        for written in ('a(?=b)b', '(?<=a)b', '(?=a)+b', r'((?=a)|b)c'):
+            self.assertRaises(
+                patterns.InvalidPattern, patterns.compiled, written, lookahead=True
+            )

@@ -84,7 +84,7 @@ class Constraint:
 
 def _mismatch(pattern: str, value: str) -> str | None:
     try:
-        if patterns.compiled(pattern).matches(value):
+        if patterns.compiled(pattern, lookahead=True).matches(value):
             return None
     except patterns.TooLong as error:
         return str(error)
@@ -187,7 +187,7 @@ def _settings(
         return None
     if name == PATTERN:
         try:
-            patterns.compiled(written)
+            patterns.compiled(written, lookahead=True)
         except patterns.InvalidPattern as error:
             findings.add(path, f'this is no regular expression: {error}')
             return None
