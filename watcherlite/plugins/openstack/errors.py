@@ -21,6 +21,10 @@ _TOKENS_PATH = '/auth/tokens'
 _UNAVAILABLE = frozenset({401, 408, 429, 502, 503, 504})
 
 
+class NotInCatalog(exceptions.Invalid):
+    """The service catalog has no endpoint of a service."""
+
+
 class AuthenticationFailed(exceptions.Forbidden):
     """Keystone refuses credentials.
 
@@ -66,7 +70,7 @@ def translate(
     except ImportError:
         return None
     if isinstance(error, keystone.EndpointNotFound | keystone.EmptyCatalog):
-        return exceptions.Invalid(
+        return NotInCatalog(
             f'{target}: the service catalog has no endpoint of the {service} service '
             'for this region and interface; see [openstack] region_name and interface'
         )

@@ -117,7 +117,7 @@ class TestTranslation(base.TestCase):
     def test_errors_of_the_configuration(self):
         for error, kind, text in (
             (keystone.SSLError('x'), exceptions.ConfigurationError, 'cafile'),
-            (keystone.EndpointNotFound('x'), exceptions.Invalid, 'region_name'),
+            (keystone.EndpointNotFound('x'), errors.NotInCatalog, 'region_name'),
             (
                 keystone.MissingAuthPlugin('x'),
                 exceptions.ConfigurationError,

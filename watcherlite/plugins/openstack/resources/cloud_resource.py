@@ -302,9 +302,10 @@ class CloudResource(CloudClient, ResourceHandler):
     def _delete(self, context: ResourceContext, connection: Any, tries: int) -> Result:
         if context.physical_id is None:
             try:
-                found = self._find(context, connection)
-            except MissingReference:
-                # It cannot exist without what it refers to.
+                with self._translated(context):
+                    found = self._find(context, connection)
+            except (MissingReference, errors.NotInCatalog):
+                # It cannot exist without its service and what it refers to.
                 return None
             if isinstance(found, ResourceInProgress):
                 return ResourceInProgress({'step': _DELETE}, 0.0, found.physical_id)
