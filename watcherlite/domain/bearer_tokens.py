@@ -17,6 +17,8 @@ ARGUMENT = 'token'
 _BYTES = 32
 #: In the data of a resource: the digest of the token for its signals.
 SIGNAL_DIGEST = 'signal_token_digest'
+#: The same: the digest of the token for its metadata.
+METADATA_DIGEST = 'metadata_token_digest'
 _IN_ADDRESS = re.compile(rf'(?<=[?&]{ARGUMENT}=)[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9_-])')
 
 

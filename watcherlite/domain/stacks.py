@@ -4,12 +4,19 @@ import dataclasses
 import datetime
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from watcherlite.domain.rows import Value, stored
 from watcherlite.states import stack as states
 from watcherlite.states.stack import State
+
+#: In the data of a resource: its deployment, and the id of the server in it.
+DEPLOYMENT, SERVER = 'deployment', 'server_id'
+#: In the metadata of a server: its deployments.
+DEPLOYMENTS = 'deployments'
+#: The path for metadata with a token, below the root of the API.
+METADATA_PATH = '/orchestration/v1/metadata/{}/{}?{}={}'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -254,3 +261,22 @@ class StackRequest:
     existing: bool = False
     clear_parameters: tuple[str, ...] = ()
     adopt: Mapping[str, Any] | None = None
+
+
+def server_metadata(
+    metadata: Mapping[str, Any], server: str | None, data: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the metadata of a server with its deployments, sorted by name.
+
+    :param metadata: of its resource
+    :param server: its id
+    :param data: of the resources of its stack and of the related ones
+    """
+    found = [
+        deployment
+        for deployment in (one.get(DEPLOYMENT) for one in data)
+        if deployment and deployment[SERVER] == server
+    ]
+    found.sort(key=lambda deployment: str(deployment['name']))
+    shown = [{k: v for k, v in one.items() if k != SERVER} for one in found]
+    return {**metadata, DEPLOYMENTS: shown}

@@ -220,7 +220,9 @@ def matrix():
         found[f'{method} /clustering/v1{path}'] = in_any_scope(roles)
     # The token in the URL suffices.
     signals = '/orchestration/v1/signals/{stack_id}/{resource_name}'
-    found[f'POST {signals}'] = frozenset(ROLES)
+    found[f'POST {signals}'] = found[f'PUT {signals}'] = frozenset(ROLES)
+    metadata = '/orchestration/v1/metadata/{stack_id}/{resource_name}'
+    found[f'GET {metadata}'] = frozenset(ROLES)
     found['GET /clustering'] = frozenset(ROLES)
     found['GET /orchestration'] = frozenset(ROLES)
     found['GET /orchestration/v1/openapi.json'] = in_any_scope(READERS)

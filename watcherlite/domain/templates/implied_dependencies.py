@@ -13,6 +13,7 @@ from typing import Any
 from watcherlite.domain.templates.definitions import ResourceDefinition
 
 _NETWORK = (('network',), ('network_id',))
+_ROUTER = (('router',), ('router_id',))
 _GATEWAY = (('external_gateway_info', 'network'),)
 
 
@@ -44,6 +45,19 @@ RULES = (
         (('floating_network',), ('floating_network_id',)),
         'OS::Neutron::Router',
         _GATEWAY,
+    ),
+    ImpliedDependency(
+        'OS::Neutron::FloatingIP',
+        (('floating_network',), ('floating_network_id',)),
+        'OS::Neutron::RouterGateway',
+        _NETWORK,
+    ),
+    ImpliedDependency(
+        'OS::Neutron::RouterGateway', _NETWORK, 'OS::Neutron::Subnet', _NETWORK
+    ),
+    # An interface is deleted after the floating IPs, which need the gateway.
+    ImpliedDependency(
+        'OS::Neutron::RouterGateway', _ROUTER, 'OS::Neutron::RouterInterface', _ROUTER
     ),
     # Only an interface connects the port with the external network.
     ImpliedDependency(

@@ -9,7 +9,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.db.query import EventQuery
-from watcherlite.domain import events
+from watcherlite.domain import bearer_tokens, events, stacks
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Resource, Stack, StoredDefinition
 from watcherlite.domain.templates import environment as environments
@@ -22,6 +22,7 @@ from watcherlite.engine.stacks.requests import abandonment
 
 LOG = logging.getLogger(__name__)
 
+NO_METADATA = 'There is no metadata at this URL.'
 #: More than the depth of any tree of stacks.
 _ANY_DEPTH = 1000
 
@@ -211,6 +212,39 @@ class StackQueries:
             except exceptions.Invalid:
                 values[name] = None
         return values
+
+    def metadata(self, stack: Stack, name: str) -> dict[str, Any]:
+        """Return the metadata of a resource, that of a server with its deployments.
+
+        :raises NotFound: there is no such resource
+        """
+        row = find_resource(self._store.list_resources([stack.id]), stack, name)
+        return self._metadata(stack, row)
+
+    def metadata_with_token(
+        self, uuid: str, name: str, token: str | None
+    ) -> dict[str, Any]:
+        """Return the metadata of a server by the token of its URL.
+
+        :raises NotFound: there is no such resource, or the token is wrong
+        """
+        try:
+            stack = self._store.find_stack(uuid, None)
+            rows = self._store.list_resources([stack.id], names=[name])
+        except exceptions.NotFound:
+            raise exceptions.NotFound(NO_METADATA) from None
+        digest = rows[0].data.get(bearer_tokens.METADATA_DIGEST) if rows else None
+        if stack.uuid != uuid or not bearer_tokens.is_valid(token, digest):
+            raise exceptions.NotFound(NO_METADATA)
+        return self._metadata(stack, rows[0])
+
+    def _metadata(self, stack: Stack, row: Resource) -> dict[str, Any]:
+        if bearer_tokens.METADATA_DIGEST not in row.data:
+            return dict(row.metadata)
+        # Groups have their deployments in nested stacks.
+        tree = [member.id for member in self._store.stack_tree(stack.tree_id)]
+        data = (other.data for other in self._store.list_resources(tree))
+        return stacks.server_metadata(row.metadata, row.physical_id, data)
 
     def _views(
         self,

@@ -12,6 +12,7 @@ from watcherlite.plugins.resource_handlers import group_batches
 
 #: In its data: the target size.
 SIZE = 'size'
+_LAUNCH = 'LaunchConfigurationName'
 
 
 class InstanceGroup(NestedHandler):
@@ -26,8 +27,30 @@ class InstanceGroup(NestedHandler):
     properties: ClassVar[Mapping[str, Property]] = {
         'size': Property(group_batches.COUNT, 'The number of members.', updatable=True),
         'Size': Property(group_batches.COUNT, 'An alias of `size`.', updatable=True),
-        'resource': group_batches.definition_property(
-            'The definition of every member.'
+        'resource': Property(
+            group_batches.DEFINITION, 'The definition of every member, or', False, True
+        ),
+        'LaunchConfigurationName': Property(
+            {'type': 'string'},
+            'the value of get_resource of an AWS::AutoScaling::LaunchConfiguration '
+            'with the properties of the members, which are AWS::EC2::Instance.',
+            updatable=True,
+        ),
+        'AvailabilityZones': Property({'type': 'array'}, 'Accepted and ignored.'),
+        'Tags': Property(
+            {
+                'type': 'array',
+                'items': {
+                    'type': 'object',
+                    'properties': {
+                        'Key': {'type': 'string'},
+                        'Value': {'type': 'string'},
+                    },
+                    'required': ['Key', 'Value'],
+                },
+            },
+            'The metadata of the members of a launch configuration.',
+            updatable=True,
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
@@ -36,14 +59,37 @@ class InstanceGroup(NestedHandler):
         'outputs': 'The attributes of these members: attribute, name, value.',
         'outputs_list': 'The attributes of these members: attribute, values.',
         'current_size': 'The number of members, without FAILED ones.',
+        'InstanceList': 'The addresses of the instances of a launch configuration, '
+        'separated by commas.',
     }
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Validate that the group has exactly one size."""
+        """Validate that the group has exactly one size and one definition."""
+        problems = []
         if ('size' in properties) == ('Size' in properties):
-            raise exceptions.StackValidationFailed(
-                'properties.size: must be given, without Size'
+            problems.append('properties.size: must be given, without Size')
+        if ('resource' in properties) == (_LAUNCH in properties):
+            text = f'must be given, without {_LAUNCH}'
+            problems.append(f'properties.resource: {text}')
+        if problems:
+            raise exceptions.StackValidationFailed(problems)
+
+    def definition(self, context: NestedContext) -> Mapping[str, Any]:
+        """Return the definition of every member."""
+        desired = context.properties
+        if desired.get('resource') is not None:
+            definition: Mapping[str, Any] = desired['resource']
+            return definition
+        known = context.dependencies.get(str(desired.get(_LAUNCH)))
+        if known is None or 'show' not in known:
+            raise exceptions.Invalid(
+                f'{context.resource_name}: {desired.get(_LAUNCH)} is not the value of '
+                'get_resource of a launch configuration'
             )
+        properties = dict(known['show'])
+        if desired.get('Tags'):
+            properties['Tags'] = list(desired['Tags'])
+        return {'type': 'AWS::EC2::Instance', 'properties': properties}
 
     def size(self, context: NestedContext, members: Sequence[Member]) -> int:
         """Return the target size."""
@@ -77,7 +123,7 @@ class InstanceGroup(NestedHandler):
         :param least: the minimum number; missing members are reported
         :param data: to store in addition to the size
         """
-        definition: Mapping[str, Any] = context.properties['resource']
+        definition = self.definition(context)
         size = max(least, len(members))
         names = groups.resized(members, size, _new_names(context, members))
         batches = group_batches.existing_batch(
@@ -96,7 +142,7 @@ class InstanceGroup(NestedHandler):
 
         :param data: to store in addition to the size
         """
-        definition: Mapping[str, Any] = context.properties['resource']
+        definition = self.definition(context)
         fresh = _new_names(context, members)
         target = groups.resized(members, size, fresh, definition)
         batches = group_batches.convergence_batches(
@@ -112,7 +158,7 @@ class InstanceGroup(NestedHandler):
     ) -> Mapping[str, Any]:
         well = groups.sort_by_age(member for member in members if member.serving)
         attributes = group_batches.attributes(well)
-        return {
+        found = {
             **group_batches.references(well),
             'outputs': attributes,
             'outputs_list': {
@@ -120,6 +166,10 @@ class InstanceGroup(NestedHandler):
             },
             'current_size': len(well),
         }
+        if context.properties.get(_LAUNCH) is not None:
+            addresses = (member.attributes.get('PublicIp') for member in well)
+            found['InstanceList'] = ','.join(str(one) for one in addresses if one)
+        return found
 
 
 def _new_names(context: NestedContext, members: Sequence[Member]) -> Iterator[str]:

@@ -115,8 +115,30 @@ def show(request: Request) -> Response:
 
 @ROUTES.route(f'GET {_ONE}/metadata', 'resource:metadata', {200: schemas.METADATA})
 def metadata(request: Request) -> Response:
-    """Show the metadata of a resource."""
-    return Response({'metadata': masking.mask_data(dict(_find(request).row.metadata))})
+    """Show the metadata of a resource, that of a server with its deployments."""
+    found = _find(request)
+    known = request.services.reading.metadata(found.stack, found.row.name)
+    return Response({'metadata': masking.mask_data(known)})
+
+
+@ROUTES.route(
+    'GET /v1/metadata/{stack_id}/{resource_name}',
+    None,
+    {200: schemas.SERVER_METADATA},
+    query=schemas.METADATA_TOKEN,
+    public=True,
+)
+def metadata_with_token(request: Request) -> Response:
+    """Show the metadata of a server, authorized by the token of its URL.
+
+    :raises NotFound: no such resource, or another token
+    """
+    known = request.services.reading.metadata_with_token(
+        request.path['stack_id'],
+        request.path['resource_name'],
+        request.query.get(bearer_tokens.ARGUMENT),
+    )
+    return Response(known)
 
 
 @ROUTES.route(
@@ -166,6 +188,24 @@ def signal_with_token(request: Request) -> Response:
         request.body,
     )
     return NULL
+
+
+@ROUTES.route(
+    'PUT /v1/signals/{stack_id}/{resource_name}',
+    None,
+    {200: fragments.NULL, 409: None},
+    restore=lambda request, created: NULL,
+    query=schemas.SIGNAL_TOKEN,
+    body=schemas.SIGNAL,
+    needs_body=False,
+    public=True,
+)
+def put_signal_with_token(request: Request) -> Response:
+    """Signal a resource as cfn-signal does, with PUT.
+
+    :raises NotFound: no such resource, or another token
+    """
+    return signal_with_token(request)
 
 
 @ROUTES.route(

@@ -94,6 +94,22 @@ SIGNAL: Versioned = unversioned(
         'description': 'The data of the signal; its format depends on the type.',
     }
 )
+SERVER_METADATA: Versioned = unversioned(
+    {**fragments.OBJECT, 'description': 'The metadata, with `deployments`.'}
+)
+METADATA_TOKEN: Versioned = unversioned(
+    {
+        'title': 'reading metadata',
+        'type': 'object',
+        'properties': {
+            bearer_tokens.ARGUMENT: {
+                'type': 'string',
+                'description': 'The token that the metadata_url of the server has.',
+            }
+        },
+        'additionalProperties': False,
+    }
+)
 SIGNAL_TOKEN: Versioned = unversioned(
     {
         'title': 'signalling',

@@ -369,8 +369,15 @@ def _unknown_state(work: ResourceOperation, why: str) -> Outcome:
 
 
 def _is_obsolete_signal(work: ResourceOperation) -> bool:
-    """Return whether it is a signal to a stack that is being deleted."""
-    return work.inputs.do == SIGNAL and work.stack.action == states.DELETE
+    """Return whether it is a signal to a stack that is being deleted.
+
+    A deletion may wait for signals that modify nothing.
+    """
+    if work.inputs.do != SIGNAL or work.stack.action != states.DELETE:
+        return False
+    return isinstance(work.handler, base.NestedHandler) or (
+        work.handler.modified_by_signals
+    )
 
 
 def _hook(work: ResourceOperation, operation: str) -> str:

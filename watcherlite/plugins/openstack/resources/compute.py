@@ -1,5 +1,6 @@
-"""Keypairs, flavors and server groups."""
+"""Keypairs, flavors, server groups and host aggregates."""
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
@@ -240,3 +241,74 @@ class ServerGroup(CloudResource):
         self, context: ResourceContext, record: Mapping[str, Any]
     ) -> bool:
         return False
+
+
+class HostAggregate(CloudResource):
+    """A group of compute hosts with metadata for the scheduler."""
+
+    description = 'A group of compute hosts; for administrators.'
+    service = 'compute'
+    noun = 'aggregate'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': field(
+            fields.TEXT, 'The name.', required=True, updatable=True, sent=OWN
+        ),
+        'availability_zone': field(
+            fields.TEXT, 'The availability zone of its hosts.', updatable=True
+        ),
+        'hosts': field(
+            fields.TEXTS, 'The names of its hosts.', updatable=True, sent=OWN
+        ),
+        'metadata': field(
+            fields.MAP, 'The metadata.', default={}, updatable=True, sent=OWN
+        ),
+    }
+
+    def search(self, connection: Any, filters: Mapping[str, Any]) -> Any:
+        return connection.compute.aggregates()
+
+    def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
+        desired = context.properties
+        return not desired.get('hosts') and not desired.get('metadata')
+
+    def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        self.apply(context, connection, ['hosts', 'metadata'])
+
+    def apply(
+        self, context: ResourceContext, connection: Any, names: Collection[str]
+    ) -> ResourceInProgress | None:
+        compute, found = connection.compute, self.existing(context, connection)
+        record = record_of(found)
+        if 'hosts' in names:
+            desired = set(context.properties.get('hosts') or ())
+            present = set(record.get('hosts') or ())
+            for host in sorted(present - desired):
+                compute.remove_host_from_aggregate(found, host)
+            for host in sorted(desired - present):
+                compute.add_host_to_aggregate(found, host)
+        if 'metadata' in names:
+            self._set_metadata(context, connection, found)
+        return None
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        """Remove its hosts, and delete it."""
+        found = self.get(connection, str(context.physical_id))
+        if found is None:
+            return
+        for host in record_of(found).get('hosts') or ():
+            connection.compute.remove_host_from_aggregate(found, host)
+        super().destroy(connection, context)
+
+    def _set_metadata(
+        self, context: ResourceContext, connection: Any, found: Any
+    ) -> None:
+        desired = {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in (context.properties.get('metadata') or {}).items()
+        }
+        # Nova stores the availability zone in the metadata.
+        present = dict(record_of(found).get('metadata') or {})
+        present.pop('availability_zone', None)
+        removed = dict.fromkeys(present.keys() - desired.keys())
+        if removed or desired != present:
+            connection.compute.set_aggregate_metadata(found, {**removed, **desired})

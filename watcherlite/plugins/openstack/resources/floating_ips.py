@@ -6,15 +6,20 @@ from typing import Any, ClassVar
 from watcherlite.domain.resource_results import Property, Result
 from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.openstack.resources import fields, references
-from watcherlite.plugins.openstack.resources.cloud_resource import record_of
+from watcherlite.plugins.openstack.resources.cloud_resource import (
+    CloudResource,
+    record_of,
+)
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 from watcherlite.plugins.openstack.resources.links import Link, LinkResource
+from watcherlite.plugins.openstack.resources.markers import DescriptionMarker, Marker
 from watcherlite.plugins.openstack.resources.neutron_resource import (
     IP_ADDRESS,
     VALUE_SPECS,
     NeutronResource,
 )
 from watcherlite.plugins.openstack.resources.references import missing_as_none
+from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
 class FloatingIP(NeutronResource):
@@ -136,3 +141,73 @@ class FloatingIPAssociation(LinkResource):
         """End an association, unless the floating IP has another port by now."""
         if self.get(connection, physical_id) is not None:
             connection.network.update_ip(physical_id.partition(':')[0], port_id=None)
+
+
+class ServerFloatingIP(CloudResource):
+    """An address of an external network, as the compute service had them."""
+
+    description = 'An address of an external network, in the form of the compute API.'
+    service = 'network'
+    noun = 'ip'
+    label = 'floating IP'
+    marker: ClassVar[Marker] = DescriptionMarker()
+    properties: ClassVar[Mapping[str, Property]] = {
+        'pool': field(
+            fields.TEXT,
+            'The name or id of the external network; the default is the only one.',
+            sent=OWN,
+        )
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'pool': 'The id of the external network.',
+        'ip': 'The address.',
+    }
+
+    def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
+        return {'floating_network_id': _pool_id(context, connection)}
+
+    def attributes_of(
+        self, connection: Any, record: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return {
+            'pool': record.get('floating_network_id'),
+            'ip': record.get('floating_ip_address'),
+        }
+
+
+def _pool_id(context: ResourceContext, connection: Any) -> str:
+    """Return the id of the external network of an address."""
+    desired = context.properties.get('pool')
+    if desired:
+        return references.NETWORK.id_of(connection, desired)
+    found = list(connection.network.networks(is_router_external=True))
+    if len(found) != 1:
+        raise ResourceFault(
+            f'{context.resource_name}: there are {len(found)} external networks; set '
+            'pool to the name or id of one'
+        )
+    return str(found[0].id)
+
+
+class ServerFloatingIPAssociation(FloatingIPAssociation):
+    """The association of a floating IP with the first port of a server."""
+
+    description = 'The association of a floating IP with the first port of a server.'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'server_id': field(
+            fields.TEXT, 'The name or id of the server.', required=True, updatable=True
+        ),
+        'floating_ip': field(
+            fields.TEXT, 'The id of the floating IP.', required=True, updatable=True
+        ),
+    }
+
+    def link_id(self, context: ResourceContext, connection: Any) -> str:
+        desired = context.properties
+        server = references.SERVER.id_of(connection, desired['server_id'])
+        port = next(iter(connection.network.ports(device_id=server)), None)
+        if port is None:
+            raise ResourceFault(
+                f'{context.resource_name}: the server {server} has no port'
+            )
+        return f'{desired["floating_ip"]}:{port.id}'

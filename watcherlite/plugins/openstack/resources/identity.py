@@ -1,12 +1,15 @@
-"""Projects, domains, users, groups, roles and services."""
+"""Projects, domains, users, groups, roles, services, endpoints and regions."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from watcherlite.domain.resource_results import Property, ResourceInProgress
+from watcherlite.domain.resource_results import Property, ResourceInProgress, Result
 from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.openstack.resources import fields, references
-from watcherlite.plugins.openstack.resources.cloud_resource import CloudResource
+from watcherlite.plugins.openstack.resources.cloud_resource import (
+    CloudResource,
+    record_of,
+)
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 
 _NAME = field(
@@ -249,3 +252,94 @@ class Service(CloudResource):
         ),
         'enabled': _ENABLED,
     }
+
+
+class Endpoint(CloudResource):
+    """An endpoint of a service in the catalog."""
+
+    description = 'An endpoint of a service in the catalog; for administrators.'
+    service = 'identity'
+    noun = 'endpoint'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'name': _NAME,
+        'region': field(
+            fields.TEXT,
+            'The id of its region.',
+            updatable=True,
+            sent='region_id',
+            reference=references.REGION,
+        ),
+        'service': field(
+            fields.TEXT,
+            'The name or id of its service.',
+            required=True,
+            updatable=True,
+            sent='service_id',
+            reference=references.SERVICE,
+        ),
+        'interface': field(
+            fields.one_of('public', 'internal', 'admin'),
+            'The interface.',
+            required=True,
+            updatable=True,
+        ),
+        'url': field(fields.TEXT, 'The URL.', required=True, updatable=True),
+        'enabled': _ENABLED,
+    }
+
+    def search(self, connection: Any, filters: Mapping[str, Any]) -> Any:
+        """Return all endpoints: keystone does not filter them by name."""
+        return connection.identity.endpoints()
+
+
+class Region(CloudResource):
+    """A region of the catalog, found by its id."""
+
+    description = 'A region of the catalog; for administrators.'
+    service = 'identity'
+    noun = 'region'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'id': field(fields.TEXT, 'The id; the default is a unique one.', sent=OWN),
+        'parent_region': field(
+            fields.TEXT,
+            'The id of the region that contains it.',
+            updatable=True,
+            sent='parent_region_id',
+            reference=references.REGION,
+        ),
+        'description': _DESCRIPTION,
+        'enabled': field(
+            fields.FLAG,
+            'Accepted for templates of Heat: keystone cannot disable a region.',
+            default=True,
+            updatable=True,
+            sent=OWN,
+        ),
+    }
+
+    def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
+        body = super().body(context, connection)
+        desired = context.properties.get('id') or context.resource_uuid.replace('-', '')
+        return {**body, 'id': desired}
+
+    def _create(self, context: ResourceContext, connection: Any) -> Result:
+        body = self.body(context, connection)
+        context.fence()
+        return self._ready(connection, self.make(connection, body))
+
+    def _find(self, context: ResourceContext, connection: Any) -> Result:
+        """Return the region of this id, if it is as it was to be created."""
+        body = self.body(context, connection)
+        found = self.get(connection, body['id'])
+        if found is None:
+            return None
+        record = record_of(found)
+        names = ('description', 'parent_region_id')
+        if any((record.get(n) or '') != (body.get(n) or '') for n in names):
+            return None
+        return ResourceInProgress({'step': 'wait'}, 0.0, body['id'])
+
+    def _is_to_be_named(
+        self, context: ResourceContext, record: Mapping[str, Any]
+    ) -> bool:
+        return False

@@ -96,6 +96,13 @@ DOMAIN = Reference('identity', 'domain', uuids=False)
 ROLE = Reference('identity', 'role')
 GROUP = Reference('identity', 'group')
 USER = Reference('identity', 'user', uuids=False)
+SERVICE = Reference('identity', 'service')
+LOAD_BALANCER = Reference('load_balancer', 'load_balancer')
+LOAD_BALANCER_FLAVOR = Reference('load_balancer', 'flavor')
+LISTENER = Reference('load_balancer', 'listener')
+POOL = Reference('load_balancer', 'pool')
+ZONE = Reference('dns', 'zone')
+REGION = Reference('identity', 'region', uuids=False)
 
 
 def missing_as_none(call: Callable[[], T]) -> T | None:

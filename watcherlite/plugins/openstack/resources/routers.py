@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 from watcherlite.domain.resource_results import Property, ResourceInProgress
 from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.openstack.resources import fields, references
+from watcherlite.plugins.openstack.resources.cloud_resource import record_of
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 from watcherlite.plugins.openstack.resources.links import Link, LinkResource
 from watcherlite.plugins.openstack.resources.neutron_resource import (
@@ -18,6 +19,7 @@ from watcherlite.plugins.openstack.resources.neutron_resource import (
     ZONE_HINTS,
     NeutronResource,
 )
+from watcherlite.plugins.openstack.resources.references import missing_as_none
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 
@@ -231,3 +233,50 @@ def _ends(physical_id: str) -> tuple[str, str | None, str | None]:
         value if kind == 'subnet_id' else None,
         (value if kind == 'port_id' else None),
     )
+
+
+class RouterGateway(LinkResource):
+    """The gateway of a router to an external network."""
+
+    description = 'The gateway of a router to an external network.'
+    service = 'network'
+    noun = 'router_gateway'
+    needs = ('router', 'network')
+    aliases: ClassVar[Mapping[str, str]] = {
+        'router_id': 'router',
+        'network_id': 'network',
+    }
+    properties: ClassVar[Mapping[str, Property]] = {
+        'router': field(fields.TEXT, 'The name or id of the router; required.'),
+        'router_id': field(fields.TEXT, 'The former name of `router`.'),
+        'network': field(fields.TEXT, 'The name or id of the network; required.'),
+        'network_id': field(fields.TEXT, 'The former name of `network`.'),
+    }
+
+    def link_id(self, context: ResourceContext, connection: Any) -> str:
+        values = self.values(context.properties)
+        router = references.ROUTER.id_of(connection, values['router'])
+        network = references.NETWORK.id_of(connection, values['network'])
+        return f'{router}:{network}'
+
+    def join(self, context: ResourceContext, connection: Any) -> Link:
+        made = self.link_id(context, connection)
+        router, _, network = made.partition(':')
+        connection.network.update_router(
+            router, external_gateway_info={'network_id': network}
+        )
+        return Link(made)
+
+    def get(self, connection: Any, physical_id: str) -> Any:
+        router, _, network = physical_id.partition(':')
+        found = missing_as_none(lambda: connection.network.get_router(router))
+        gateway = record_of(found).get('external_gateway_info') if found else None
+        if (gateway or {}).get('network_id') != network:
+            return None
+        return Link(physical_id, {'external_gateway_info': gateway})
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        physical_id = str(context.physical_id)
+        if self.get(connection, physical_id) is not None:
+            router = physical_id.partition(':')[0]
+            connection.network.update_router(router, external_gateway_info={})

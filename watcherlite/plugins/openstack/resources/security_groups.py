@@ -1,6 +1,6 @@
 """Security groups and their rules."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite.domain.resource_results import Property, ResourceInProgress
@@ -45,6 +45,8 @@ class SecurityGroup(NeutronResource):
     description = 'A group of rules that filter the traffic of ports.'
     noun = 'security_group'
     marker: ClassVar[Marker] = NameMarker()
+    #: The properties that its rules depend on.
+    rule_properties: ClassVar[Collection[str]] = ('rules',)
     properties: ClassVar[Mapping[str, Property]] = {
         'name': NAME,
         'description': field(fields.TEXT, 'The description.', updatable=True),
@@ -90,19 +92,29 @@ class SecurityGroup(NeutronResource):
         return problems
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        return not context.properties.get('rules')
+        return not self.desired_rules(context)
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
-        if context.properties.get('rules'):
-            _reconcile(context, connection, record_of(found))
+        if self.desired_rules(context):
+            self._reconcile(context, connection, record_of(found))
 
     def apply(
         self, context: ResourceContext, connection: Any, names: Collection[str]
     ) -> ResourceInProgress | None:
-        if 'rules' in names:
+        if set(self.rule_properties) & set(names):
             found = self.existing(context, connection)
-            _reconcile(context, connection, record_of(found))
+            self._reconcile(context, connection, record_of(found))
         return None
+
+    def desired_rules(self, context: ResourceContext) -> Sequence[Mapping[str, Any]]:
+        """Return its rules, as in the property `rules`."""
+        rules: Sequence[Mapping[str, Any]] = context.properties.get('rules') or ()
+        return rules
+
+    def _reconcile(
+        self, context: ResourceContext, connection: Any, group: Mapping[str, Any]
+    ) -> None:
+        _reconcile(connection, group, self.desired_rules(context))
 
 
 def range_problems(place: str, rule: Mapping[str, Any]) -> list[str]:
@@ -116,12 +128,12 @@ def range_problems(place: str, rule: Mapping[str, Any]) -> list[str]:
 
 
 def _reconcile(
-    context: ResourceContext, connection: Any, group: Mapping[str, Any]
+    connection: Any, group: Mapping[str, Any], rules: Sequence[Mapping[str, Any]]
 ) -> None:
     """Add missing rules to a group, and delete those that it no longer has."""
     network = connection.network
     desired = {
-        _key(rule): rule for rule in _desired_rules(context, connection, group['id'])
+        _key(rule): rule for rule in _requested_rules(rules, connection, group['id'])
     }
     present = {}
     for rule in group.get('security_group_rules') or ():
@@ -134,11 +146,10 @@ def _reconcile(
         list(network.create_security_group_rules(missing))
 
 
-def _desired_rules(
-    context: ResourceContext, connection: Any, group_id: str
+def _requested_rules(
+    rules: Sequence[Mapping[str, Any]], connection: Any, group_id: str
 ) -> Iterable[dict[str, Any]]:
-    """Yield the rules that a group is to have."""
-    rules = context.properties.get('rules') or ()
+    """Yield the rules that a group is to have, as they are requested."""
     for rule in rules:
         made = {
             name: value

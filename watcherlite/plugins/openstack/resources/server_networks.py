@@ -101,6 +101,29 @@ def change(
     associate(context, connection)
 
 
+def with_ports(
+    addresses: Mapping[str, Any], ports: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the attributes with the addresses, by names and ids of networks.
+
+    :param addresses: of nova, by names of networks
+    :param ports: of neutron, by MAC addresses
+    """
+    found: dict[str, Any] = {}
+    for name, items in addresses.items():
+        shown = []
+        for item in items:
+            port = ports.get(item.get('OS-EXT-IPS-MAC:mac_addr'))
+            shown.append({**item, 'port': getattr(port, 'id', None)})
+            if port is not None:
+                found[str(port.network_id)] = shown
+        found[name] = shown
+    networks = {
+        name: [item.get('addr') for item in items] for name, items in found.items()
+    }
+    return {'addresses': found, 'networks': networks}
+
+
 def remove_ports(context: ResourceContext, connection: Any) -> None:
     """Delete the ports that were created for a server."""
     if not any(_needs_port(item) for item in _networks(context)):

@@ -1,9 +1,12 @@
 """Servers."""
 
 import base64
+import dataclasses
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
+
+from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.domain import resource_results
@@ -11,6 +14,7 @@ from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
     Property,
+    Ready,
     ResourceInProgress,
     Result,
 )
@@ -18,15 +22,18 @@ from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.openstack.resources import (
     fields,
     references,
+    server_metadata,
     server_networks,
     software,
 )
 from watcherlite.plugins.openstack.resources.cloud_resource import (
+    Call,
     CloudResource,
     record_of,
 )
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 from watcherlite.plugins.openstack.resources.markers import KEY, Marker, MetadataMarker
+from watcherlite.plugins.resource_handlers import scaling_policy
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 _METADATA: Mapping[str, Any] = {
@@ -65,6 +72,7 @@ _BLOCK_DEVICE_2 = fields.mapping(
 )
 #: Changes that are made one after the other, since the server is busy meanwhile.
 _STEPS = ('networks', 'flavor', 'image')
+_SOFTWARE_CONFIG = 'SOFTWARE_CONFIG'
 #: The number of times that a change of a busy server is repeated.
 _MOST_CONFLICTS = 30
 
@@ -151,8 +159,9 @@ class Server(CloudResource):
         ),
         'user_data_format': field(
             fields.one_of('HEAT_CFNTOOLS', 'RAW', 'SOFTWARE_CONFIG'),
-            'Accepted for templates of other services: the user data is always passed '
-            'as it is.',
+            'With SOFTWARE_CONFIG, the server has metadata with its deployments, and '
+            'the user data has their URL for os-collect-config. Else the user data is '
+            'passed as it is.',
             default='HEAT_CFNTOOLS',
             sent=OWN,
         ),
@@ -160,7 +169,8 @@ class Server(CloudResource):
             fields.one_of(
                 'POLL_SERVER_CFN', 'POLL_SERVER_HEAT', 'POLL_TEMP_URL', 'ZAQAR_MESSAGE'
             ),
-            'Accepted and ignored.',
+            'Accepted for templates of other services: the metadata is always polled '
+            'by HTTP from a URL with a token.',
             default='POLL_SERVER_CFN',
             updatable=True,
             sent=OWN,
@@ -210,8 +220,13 @@ class Server(CloudResource):
         'accessIPv4': 'The IPv4 address for access.',
         'accessIPv6': 'The IPv6 address for access.',
         'tags': 'The tags.',
-        'os_collect_config': 'Always empty.',
+        'os_collect_config': 'The configuration of os-collect-config, with the URL of '
+        'the metadata; empty without the `user_data_format` SOFTWARE_CONFIG.',
     }
+
+    @classmethod
+    def get_config_opts(cls) -> Sequence[cfg.Opt]:
+        return scaling_policy.OPTIONS
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         return list(_server_problems(values))
@@ -246,7 +261,7 @@ class Server(CloudResource):
             body['security_groups'] = [
                 {'name': group} for group in desired['security_groups']
             ]
-        if desired.get('user_data'):
+        if desired.get('user_data') or server_metadata.is_published(context):
             body['user_data'] = _user_data(context)
         if desired.get('scheduler_hints'):
             body['scheduler_hints'] = dict(desired['scheduler_hints'])
@@ -256,6 +271,16 @@ class Server(CloudResource):
         if devices:
             body['block_device_mapping_v2'] = devices
         return body
+
+    def create(self, context: ResourceContext) -> Result:
+        if context.properties['user_data_format'] != _SOFTWARE_CONFIG:
+            return super().create(context)
+        # The URL must be durable before the server knows it.
+        data = server_metadata.published(context, self.options.endpoint)
+        return ResourceInProgress({'step': 'publish'}, 0.0, data=data)
+
+    def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
+        return self._completed(context, super().poll(context, operation, token))
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
         networks = context.properties.get('networks') or ()
@@ -300,6 +325,9 @@ class Server(CloudResource):
         self, context: ResourceContext, connection: Any, operation: str, token: Any
     ) -> Result:
         """Make the next change of a server."""
+        if token['step'] == 'publish':
+            found = self._find(context, connection)
+            return found or self._create(context, connection)
         if token['step'] == 'reach':
             return self._reach(context, connection, token)
         if not token['todo']:
@@ -391,8 +419,40 @@ class Server(CloudResource):
             'accessIPv4': record.get('accessIPv4'),
             'accessIPv6': record.get('accessIPv6'),
             'tags': record.get('tags') or [],
-            'os_collect_config': {},
         }
+
+    def _run(self, context: ResourceContext, operation: str, call: Call) -> Result:
+        return self._completed(context, super()._run(context, operation, call))
+
+    def _completed(self, context: ResourceContext, result: Result) -> Result:
+        """Return a result with the attributes that depend on other objects."""
+        if not isinstance(result, Ready) or result.attributes is None:
+            return result
+        given = dict(result.attributes)
+        given['os_collect_config'] = server_metadata.collect_config(context)
+        if given.get('addresses'):
+            with self._translated(context):
+                server = result.physical_id or str(context.physical_id)
+                given |= self._addresses(context, server, given['addresses'])
+        return dataclasses.replace(result, attributes=given)
+
+    def _addresses(
+        self, context: ResourceContext, server: str, addresses: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return the addresses with their ports, by names and ids of networks."""
+        known = context.attributes.get('addresses') or {}
+        before = {
+            name: [{k: v for k, v in item.items() if k != 'port'} for item in items]
+            for name, items in known.items()
+        }
+        if addresses.items() <= before.items():
+            networks = context.attributes.get('networks') or {}
+            return {'addresses': known, 'networks': networks}
+        ports = {
+            port.mac_address: port
+            for port in self.connect(context).network.ports(device_id=server)
+        }
+        return server_networks.with_ports(addresses, ports)
 
     def _wait_for_deletion(
         self, context: ResourceContext, connection: Any, token: Any
@@ -511,6 +571,8 @@ class Server(CloudResource):
 def _user_data(context: ResourceContext) -> str:
     """Return the user data as it is sent."""
     text = software.config_text(context, context.properties['user_data'])
+    if server_metadata.is_published(context):
+        text = server_metadata.user_data(context, text)
     return base64.b64encode(text.encode()).decode()
 
 

@@ -2,7 +2,7 @@
 
 import email
 import os.path
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import yaml
 
+from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.openstack.resources import fields
@@ -27,22 +28,67 @@ _GROUP = Property(
 class SoftwareConfigBase(ResourceHandler):
     """A text that is constant for the lifetime of its resource."""
 
+    #: The kind of the tool that applies it, if it has no such property.
+    group: ClassVar[str] = 'Heat::Ungrouped'
     idempotent = True
     modified_by_signals = False
     attributes: ClassVar[Mapping[str, str]] = {'config': 'The text.'}
 
-    def text(self, context: ResourceContext) -> str:
+    def text(self, context: ResourceContext) -> Any:
         """Return the text."""
         raise NotImplementedError
 
     def create(self, context: ResourceContext) -> Ready:
-        return Ready(context.resource_uuid, {'config': self.text(context)})
+        text = self.text(context)
+        desired = context.properties
+        show = {
+            'id': context.resource_uuid,
+            'name': context.physical_name,
+            'group': desired.get('group') or self.group,
+            'config': text,
+            'options': dict(desired.get('options') or {}),
+            'inputs': list(desired.get('inputs') or ()),
+            'outputs': list(desired.get('outputs') or ()),
+        }
+        return Ready(context.resource_uuid, {'config': text, 'show': show})
 
     def check(self, context: ResourceContext) -> Ready:
         return Ready()
 
     def delete(self, context: ResourceContext) -> None:
         """Do nothing: the text is deleted with its row."""
+
+
+_OPTIONS = Property(fields.MAP, 'Options for the tool that applies it.')
+_INPUTS = Property(
+    fields.items(
+        fields.mapping(
+            {
+                'name': fields.TEXT,
+                'description': fields.TEXT,
+                'type': _KIND,
+                'default': {},
+                'replace_on_change': {**fields.FLAG, 'default': False},
+            },
+            ['name'],
+        )
+    ),
+    'Its inputs.',
+)
+_OUTPUTS = Property(
+    fields.items(
+        fields.mapping(
+            {
+                'name': fields.TEXT,
+                'description': fields.TEXT,
+                'type': _KIND,
+                'error_output': {**fields.FLAG, 'default': False},
+            },
+            ['name'],
+        )
+    ),
+    'Its outputs, which deployments have as attributes.',
+)
 
 
 class SoftwareConfig(SoftwareConfigBase):
@@ -52,40 +98,76 @@ class SoftwareConfig(SoftwareConfigBase):
     properties: ClassVar[Mapping[str, Property]] = {
         'group': _GROUP,
         'config': Property(fields.TEXT, 'The script or configuration.'),
-        'options': Property(fields.MAP, 'Options for the tool that applies it.'),
-        'inputs': Property(
-            fields.items(
-                fields.mapping(
-                    {
-                        'name': fields.TEXT,
-                        'description': fields.TEXT,
-                        'type': _KIND,
-                        'default': {},
-                        'replace_on_change': {**fields.FLAG, 'default': False},
-                    },
-                    ['name'],
-                )
-            ),
-            'Its inputs.',
-        ),
-        'outputs': Property(
-            fields.items(
-                fields.mapping(
-                    {
-                        'name': fields.TEXT,
-                        'description': fields.TEXT,
-                        'type': _KIND,
-                        'error_output': {**fields.FLAG, 'default': False},
-                    },
-                    ['name'],
-                )
-            ),
-            'Its outputs.',
-        ),
+        'options': _OPTIONS,
+        'inputs': _INPUTS,
+        'outputs': _OUTPUTS,
     }
 
     def text(self, context: ResourceContext) -> str:
         return str(context.properties.get('config') or '')
+
+
+class StructuredConfig(SoftwareConfigBase):
+    """A configuration that is a mapping, for servers."""
+
+    description = 'A configuration that is a mapping, for servers.'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'group': _GROUP,
+        'config': Property(fields.MAP, 'The configuration.'),
+        'options': _OPTIONS,
+        'inputs': _INPUTS,
+        'outputs': _OUTPUTS,
+    }
+
+    def text(self, context: ResourceContext) -> dict[str, Any]:
+        return dict(context.properties.get('config') or {})
+
+
+class SoftwareComponent(SoftwareConfigBase):
+    """The scripts or configurations for the operations on a deployment."""
+
+    description = 'The scripts for the operations on a deployment, each for some.'
+    group = 'component'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'configs': Property(
+            {
+                **fields.items(
+                    fields.mapping(
+                        {
+                            'actions': {**fields.items(fields.TEXT), 'minItems': 1},
+                            'config': fields.TEXT,
+                            'tool': fields.TEXT,
+                        },
+                        ['actions', 'tool'],
+                    )
+                ),
+                'minItems': 1,
+            },
+            'The scripts: each a `config` for a `tool`, and its `actions`: CREATE, '
+            'UPDATE, SUSPEND, RESUME, DELETE.',
+            required=True,
+        ),
+        'options': _OPTIONS,
+        'inputs': _INPUTS,
+        'outputs': _OUTPUTS,
+    }
+    attributes: ClassVar[Mapping[str, str]] = {
+        'config': 'The configurations, as `configs`.'
+    }
+
+    def validate(self, properties: Mapping[str, Any]) -> None:
+        """Validate that each action has one script."""
+        seen: set[str] = set()
+        for item in properties.get('configs') or ():
+            for action in (item or {}).get('actions') or ():
+                if action in seen:
+                    raise exceptions.StackValidationFailed(
+                        f'properties.configs: {action} is in several; name it once'
+                    )
+                seen.add(action)
+
+    def text(self, context: ResourceContext) -> dict[str, Any]:
+        return {'configs': list(context.properties['configs'])}
 
 
 class CloudConfig(SoftwareConfigBase):
@@ -136,14 +218,18 @@ class MultipartMime(SoftwareConfigBase):
         for item in context.properties['parts']:
             text = config_text(context, item['config'])
             if item['type'] == 'multipart':
-                parts += _parts_of(text)
+                parts += parts_of(text)
             else:
                 parts.append(
-                    _part(text, item.get('subtype'), item.get('filename') or '')
+                    part(text, item.get('subtype'), item.get('filename') or '')
                 )
-        # A constant boundary: the same parts are the same message.
-        boundary = f'==={context.resource_uuid.replace("-", "")}=='
-        return MIMEMultipart(_subparts=parts, boundary=boundary).as_string()
+        return message(parts, context.resource_uuid)
+
+
+def message(parts: Sequence[Message], seed: str) -> str:
+    """Return a message of several parts; its boundary depends on the seed only."""
+    boundary = f'==={seed.replace("-", "")}=='
+    return MIMEMultipart(_subparts=parts, boundary=boundary).as_string()
 
 
 def config_text(context: ResourceContext, value: str) -> str:
@@ -152,73 +238,26 @@ def config_text(context: ResourceContext, value: str) -> str:
     return str(known.get('config', value))
 
 
-def _parts_of(text: str) -> Iterator[Message]:
+def parts_of(text: str) -> Iterator[Message]:
     """Yield the parts of a message."""
-    message = email.message_from_string(text)
-    if not message.is_multipart():
+    found = email.message_from_string(text)
+    if not found.is_multipart():
         return
-    for part in message.walk():
-        if not part.is_multipart():
-            payload = part.get_payload(decode=True)
+    for item in found.walk():
+        if not item.is_multipart():
+            payload = item.get_payload(decode=True)
             shown = (
                 payload.decode(errors='replace') if isinstance(payload, bytes) else ''
             )
-            yield _part(shown, part.get_content_subtype(), part.get_filename() or '')
+            yield part(shown, item.get_content_subtype(), item.get_filename() or '')
 
 
-def _part(text: str, subtype: str | None, filename: str) -> Message:
+def part(text: str, subtype: str | None, filename: str = '') -> Message:
+    """Return a part of a message."""
     if not subtype and filename:
         subtype = os.path.splitext(filename)[0]
     charset = 'us-ascii' if text.isascii() else 'utf-8'
-    part = MIMEText(text, subtype or 'plain', charset)
+    made = MIMEText(text, subtype or 'plain', charset)
     if filename:
-        part.add_header('Content-Disposition', 'attachment', filename=filename)
-    return part
-
-
-class DeployedServer(ResourceHandler):
-    """A server that exists already, for software deployments."""
-
-    description = 'A server that exists already, for software deployments.'
-    idempotent = True
-    modified_by_signals = False
-    properties: ClassVar[Mapping[str, Property]] = {
-        'name': Property(fields.TEXT, 'The name.', updatable=True),
-        'metadata': Property(fields.MAP, 'Accepted and ignored.', updatable=True),
-        'software_config_transport': Property(
-            {
-                **fields.one_of(
-                    'POLL_SERVER_CFN',
-                    'POLL_SERVER_HEAT',
-                    'POLL_TEMP_URL',
-                    'ZAQAR_MESSAGE',
-                ),
-                'default': 'POLL_SERVER_CFN',
-            },
-            'Accepted and ignored.',
-            updatable=True,
-        ),
-        'deployment_swift_data': Property(
-            {**fields.MAP, 'default': {}}, 'Accepted and ignored.', updatable=True
-        ),
-    }
-    attributes: ClassVar[Mapping[str, str]] = {
-        'name': 'The name.',
-        'os_collect_config': 'Always empty.',
-    }
-
-    def create(self, context: ResourceContext) -> Ready:
-        return Ready(context.resource_uuid, self._attributes(context))
-
-    def update(self, context: ResourceContext) -> Ready:
-        return Ready(attributes=self._attributes(context))
-
-    def check(self, context: ResourceContext) -> Ready:
-        return Ready()
-
-    def delete(self, context: ResourceContext) -> None:
-        """Do nothing: the server belongs to others."""
-
-    def _attributes(self, context: ResourceContext) -> dict[str, Any]:
-        name = context.properties.get('name') or context.physical_name
-        return {'name': name, 'os_collect_config': {}}
+        made.add_header('Content-Disposition', 'attachment', filename=filename)
+    return made

@@ -273,7 +273,7 @@ class VolumeAttachment(LinkResource):
             return None
         record = record_of(found)
         status = str(record.get('status'))
-        if status.upper() in ('ATTACHING', 'RESERVED'):
+        if status.upper() in ('ATTACHING', 'RESERVED', 'DETACHING'):
             return Link(physical_id, {'status': status})
         servers = {item.get('server_id') for item in record.get('attachments') or ()}
         return Link(physical_id, {'status': status}) if server in servers else None
@@ -376,3 +376,62 @@ class VolumeType(CloudResource):
             for project in sorted(present - allowed):
                 storage.remove_type_access(found, project)
         return None
+
+
+class EncryptedVolumeType(LinkResource):
+    """The encryption of the volumes of a type; its id is that of the type."""
+
+    description = 'The encryption of the volumes of a type; for administrators.'
+    service = 'block_storage'
+    noun = 'type_encryption'
+    label = 'encryption of the volume type'
+    properties: ClassVar[Mapping[str, Property]] = {
+        'provider': field(
+            fields.TEXT,
+            'The class that encrypts, for example `luks`.',
+            required=True,
+            updatable=True,
+        ),
+        'control_location': field(
+            fields.one_of('front-end', 'back-end'),
+            'Where volumes are encrypted: by the compute or the storage service.',
+            default='front-end',
+            updatable=True,
+        ),
+        'cipher': field(
+            fields.one_of('aes-xts-plain64', 'aes-cbc-essiv'),
+            'The algorithm and mode.',
+            updatable=True,
+        ),
+        'key_size': field(fields.INTEGER, 'The size of keys in bits.', updatable=True),
+        'volume_type': field(
+            fields.TEXT, 'The name or id of the volume type.', required=True, sent=OWN
+        ),
+    }
+
+    def link_id(self, context: ResourceContext, connection: Any) -> str:
+        desired = context.properties['volume_type']
+        return references.VOLUME_TYPE.id_of(connection, desired)
+
+    def join(self, context: ResourceContext, connection: Any) -> Link:
+        made = self.link_id(context, connection)
+        body = self.body(context, connection)
+        connection.block_storage.create_type_encryption(made, **body)
+        return Link(made)
+
+    def get(self, connection: Any, physical_id: str) -> Any:
+        storage = connection.block_storage
+        found = missing_as_none(lambda: storage.get_type_encryption(physical_id))
+        record = record_of(found) if found is not None else {}
+        # Cinder answers with an empty object for a type without encryption.
+        return Link(physical_id, record) if record.get('encryption_id') else None
+
+    def change(self, connection: Any, physical_id: str, body: dict[str, Any]) -> Any:
+        update = connection.block_storage.update_type_encryption
+        return update(volume_type=physical_id, **body)
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        physical_id = str(context.physical_id)
+        if self.get(connection, physical_id) is not None:
+            storage = connection.block_storage
+            storage.delete_type_encryption(volume_type=physical_id, ignore_missing=True)

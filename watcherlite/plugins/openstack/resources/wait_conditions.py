@@ -172,11 +172,11 @@ class WaitCondition(ResourceHandler):
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Return Ready once enough signals have arrived; raise for a failure."""
-        signals = _signals(context)
+        signals = self._signals(context)
         failures = [s['reason'] for s in signals.values() if s['status'] != SUCCESS]
         if failures:
             raise ResourceFault(f'WaitConditionFailure: {";".join(failures)}')
-        count = context.properties['count']
+        count = self.limits(context)[2]
         if len(signals) >= count:
             data = {number: signal['data'] for number, signal in signals.items()}
             return Ready(context.physical_name, {'data': json.dumps(data)})
@@ -189,20 +189,23 @@ class WaitCondition(ResourceHandler):
         delay = min(_LONGEST, _SHORTEST + polls * 0.1, max(left, 0.1))
         return ResourceInProgress({**token, 'polls': polls}, delay)
 
+    def limits(self, context: ResourceContext) -> tuple[str, float, int]:
+        """Return the reference of the handle, the timeout in seconds, and the count."""
+        desired = context.properties
+        return desired['handle'], desired['timeout'], desired['count']
+
     def _start(self, context: ResourceContext) -> Result:
-        handle = context.dependencies.get(context.properties['handle'])
+        name, timeout, _ = self.limits(context)
+        handle = context.dependencies.get(name)
         if handle is None or SIGNALS not in handle:
-            raise ResourceFault(
-                f'{context.properties["handle"]} is not a valid wait condition handle.'
-            )
-        seconds = datetime.timedelta(seconds=context.properties['timeout'])
+            raise ResourceFault(f'{name} is not a valid wait condition handle.')
+        seconds = datetime.timedelta(seconds=timeout)
         token = {'until': (context.now() + seconds).isoformat()}
         return ResourceInProgress(token, 0.0)
 
-
-def _signals(context: ResourceContext) -> Mapping[str, Any]:
-    handle = context.dependencies.get(context.properties['handle']) or {}
-    return handle.get(SIGNALS) or {}
+    def _signals(self, context: ResourceContext) -> Mapping[str, Any]:
+        handle = context.dependencies.get(self.limits(context)[0]) or {}
+        return handle.get(SIGNALS) or {}
 
 
 def _seconds_left(context: ResourceContext, token: Mapping[str, Any]) -> float:

@@ -8,6 +8,7 @@ from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.plugins.openstack.resources.markers import KEY
 from watcherlite.plugins.openstack.resources.servers import Server
 
+UUID = '11111111-2222-3333-4444-555555555555'
 BASE = {'image': 'image-1', 'flavor': 'small'}
 
 
@@ -152,3 +153,36 @@ class TestServers(ServerCase):
         self.compute.objects['server'].clear()
         self.assertEqual('FAILED', run.lock().status)
         self.assertEqual('COMPLETE', run.unlock().status)
+
+
+class TestAddresses(case.ResourceCase):
+    def test_addresses_have_ports_and_are_read_again_only_after_a_change(self):
+        compute, network = self.connection.compute, self.connection.network
+        compute.create_flavor(id='1', name='small')
+        address = {'addr': '10.0.0.2', 'OS-EXT-IPS-MAC:mac_addr': 'fa:16'}
+        compute.defaults['server'] = {
+            'status': 'ACTIVE',
+            'addresses': {'net': [address]},
+        }
+        network.create_port(id='p', network_id='n', mac_address='fa:16')
+        network.objects['port']['p']['device_id'] = None
+        run = self.run_of(Server)
+        properties = {'image': UUID, 'flavor': '1', 'networks': [{'port': UUID}]}
+        run.create(properties)
+        self.assertEqual(
+            [{**address, 'port': None}], run.attributes['addresses']['net']
+        )
+        network.objects['port']['p']['device_id'] = run.physical_id
+        record = compute.objects['server'][run.physical_id]
+        record['addresses'] = {'net': [{**address, 'addr': '10.0.0.3'}]}
+
+        run.check()
+
+        self.assertEqual(
+            {'net': ['10.0.0.3'], 'n': ['10.0.0.3']}, run.attributes['networks']
+        )
+        self.assertEqual('p', run.attributes['addresses']['n'][0]['port'])
+        network.calls.clear()
+        run.check()
+        self.assertEqual([], network.calls)
+        self.assertEqual('p', run.attributes['addresses']['net'][0]['port'])

@@ -1,0 +1,127 @@
+"""Software deployments: what a server reads, and what it signals."""
+
+from typing import Any
+
+from tests.stack_worlds import StackWorldCase, res
+from watcherlite import exceptions
+from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.plugins.openstack.resources import (
+    deployed_servers,
+    deployment_groups,
+    deployments,
+    software,
+)
+
+HANDLERS: dict[str, type] = {
+    'OS::Heat::SoftwareConfig': software.SoftwareConfig,
+    'OS::Heat::SoftwareDeployment': deployments.SoftwareDeployment,
+    'OS::Heat::SoftwareDeploymentGroup': deployment_groups.SoftwareDeploymentGroup,
+    'OS::Heat::DeployedServer': deployed_servers.DeployedServer,
+}
+
+
+def ref(name: str) -> dict[str, str]:
+    return {'get_resource': name}
+
+
+class TestDeployments(StackWorldCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.world = self.create_stack_world(HANDLERS)
+        parts = self.world.parts(self.world.store)
+        self.reading = StackQueries(parts.store, parts.handlers, parts.blueprints)
+
+    def read(self, stack: Any) -> dict[str, Any]:
+        """Return the metadata as the server reads it."""
+        url = self.world.resource(stack, 'server').data['metadata_url']
+        token = url.partition('token=')[2]
+        return self.reading.metadata_with_token(stack.uuid, 'server', token)
+
+    def test_a_server_reads_its_deployments_and_signals_their_results(self) -> None:
+        self.world.worker()
+        stack = self.world.start_creation(
+            {
+                'config': res(
+                    'OS::Heat::SoftwareConfig',
+                    config='echo',
+                    group='script',
+                    outputs=[{'name': 'result'}],
+                ),
+                'server': res('OS::Heat::DeployedServer', _metadata={'role': 'web'}),
+                'one': res(
+                    'OS::Heat::SoftwareDeployment',
+                    name='2',
+                    config=ref('config'),
+                    server=ref('server'),
+                ),
+                'several': res(
+                    'OS::Heat::SoftwareDeploymentGroup',
+                    name='1',
+                    config=ref('config'),
+                    servers={'first': ref('server')},
+                    signal_transport='NO_SIGNAL',
+                ),
+            },
+            sections={'outputs': {'o': {'value': {'get_attr': ['one', 'result']}}}},
+        )
+
+        def is_deployed() -> bool:
+            rows = {
+                row.name: row for row in self.world.store.list_resources([stack.id])
+            }
+            if rows.keys() < {'one', 'several'}:
+                return False
+            both = rows['several'].state.name == 'CREATE_COMPLETE'
+            return both and 'deployment' in rows['one'].data
+
+        self.world.wait_until(is_deployed, self.world.full_report)
+        found = self.read(stack)
+        self.assertEqual('web', found['role'])
+        self.assertEqual(
+            [('1', 'script', 'echo'), ('2', 'script', 'echo')],
+            [(d['name'], d['group'], d['config']) for d in found['deployments']],
+        )
+        inputs = {i['name']: i['value'] for i in found['deployments'][1]['inputs']}
+        token = inputs['deploy_signal_id'].partition('token=')[2]
+        self.world.stacks.signal_with_token(
+            stack.uuid, 'one', token, {'result': 'yes', 'deploy_status_code': 0}
+        )
+
+        settled = self.world.wait_until_settled(stack)
+
+        self.assertEqual('CREATE_COMPLETE', settled.state.name)
+        (output,) = self.reading.outputs(settled)
+        self.assertEqual('yes', output.value)
+        self.assertRaises(
+            exceptions.NotFound,
+            self.reading.metadata_with_token,
+            stack.uuid,
+            'server',
+            'x' * 43,
+        )
+
+    def test_a_deletion_waits_for_the_results_of_its_deployment(self) -> None:
+        stack = self.world.make(
+            {
+                'config': res('OS::Heat::SoftwareConfig', config='rm'),
+                'server': res('OS::Heat::DeployedServer'),
+                'last': res(
+                    'OS::Heat::SoftwareDeployment',
+                    config=ref('config'),
+                    server=ref('server'),
+                    actions=['DELETE'],
+                ),
+            }
+        )
+        self.assertEqual([], self.read(stack)['deployments'])
+
+        self.world.stacks.delete(stack.uuid, stack.tenant)
+        self.world.wait_until(
+            lambda: 'deployment' in self.world.resource(stack, 'last').data,
+            self.world.full_report,
+        )
+        self.assertEqual(1, len(self.read(stack)['deployments']))
+        self.world.stacks.signal(stack.uuid, stack.tenant, 'last', {})
+
+        settled = self.world.wait_until_settled(stack)
+        self.assertEqual('DELETE_COMPLETE', settled.state.name)
