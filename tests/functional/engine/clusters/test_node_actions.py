@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from tests.cluster_worlds import machine
 from tests.functional.engine.clusters.node_case import (
     NodeCase,
     describe_action,
@@ -13,10 +14,12 @@ from watcherlite import exceptions
 from watcherlite.domain.resource_results import Property
 from watcherlite.engine.clusters.action_types import (
     CLUSTER_CHECK,
+    NODE_CHECK,
     NODE_CREATE,
     NODE_DELETE,
     NODE_JOIN,
     NODE_LEAVE,
+    NODE_OPERATION,
     NODE_UPDATE,
 )
 
@@ -364,3 +367,41 @@ class TestSuspending(NodeCase):
         self.assertEqual('SUCCEEDED', world.wait_for_end(asked).status)
         self.assertEqual('ACTIVE', world.reload(node).status)
         self.assertEqual(['n', 'other'], world.external.of('create'))
+
+
+class TestCoroutines(NodeCase):
+    def test_the_hooks_of_a_handler_may_be_coroutines(self):
+        external = ExternalResources()
+        functions = machine(external)
+
+        def coroutine(name):
+            async def hook(handler, context, *arguments):
+                async with context.service('external'):
+                    return getattr(functions, name)(handler, context, *arguments)
+
+            return hook
+
+        hooks = ('create', 'poll', 'check', 'operate', 'update', 'delete')
+        members = {name: coroutine(name) for name in hooks}
+        handler = type('Sample', (functions,), members)
+        world = self.create_cluster_world(handlers={'Sample': handler})
+        node = world.insert_node(world.profile(wait=1), 'n')
+        other = world.profile('other', value='blue')
+
+        ended = [
+            world.run_action(kind, node, inputs).status
+            for kind, inputs in (
+                (NODE_CREATE, None),
+                (NODE_CHECK, None),
+                (NODE_OPERATION, {'operation': 'patch', 'params': {'colour': 'red'}}),
+                (NODE_UPDATE, {'new_profile_id': other.uuid}),
+                (NODE_DELETE, None),
+            )
+        ]
+
+        self.assertEqual(['SUCCEEDED'] * 5, ended)
+        self.assertEqual(
+            ['create', 'poll', 'check', 'patch', 'update', 'delete'],
+            [name for name, _ in external.calls],
+        )
+        self.assertEqual({}, external.samples)
