@@ -34,6 +34,7 @@ _VALUE_LENGTH = 60
 #: Keywords whose value is data, in which a `$ref` is not a reference.
 _DATA = frozenset({'const', 'default', 'enum', 'examples'})
 _COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
+_EMPTY: Any = referencing.Registry()
 #: Classes of validators, each with the text of a schema that is one to it
 _PASSED: set[tuple[type, str]] = set()
 
@@ -108,9 +109,18 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
         raise _invalid_schema(label, f'schema{place}: {error.message}') from None
     except Exception as error:
         raise _invalid_schema(label, f'{type(error).__name__}: {error}') from error
+    _check_references(schema, label)
+    # An empty registry: the default one would fetch from the network.
+    return made(schema, registry=_EMPTY)
+
+
+def _check_references(schema: Mapping[str, Any], label: str) -> None:
+    references = list(_references(schema))
+    if not references:
+        return
     resource = referencing.jsonschema.DRAFT202012.create_resource(schema)
-    registry = referencing.Registry().with_resource('', resource)
-    for ref in _references(schema):
+    registry = _EMPTY.with_resource('', resource)
+    for ref in references:
         if not ref.startswith('#'):
             raise _invalid_schema(
                 label,
@@ -121,8 +131,6 @@ def validator_of(schema: Mapping[str, Any], label: str) -> Any:
             registry.resolver('').lookup(ref)
         except referencing.exceptions.Unresolvable:
             raise _invalid_schema(label, f'it has no {ref}') from None
-    # An empty registry: the default one would fetch from the network.
-    return made(schema, registry=referencing.Registry())
 
 
 def _check_once(made: Any, schema: Mapping[str, Any]) -> None:
