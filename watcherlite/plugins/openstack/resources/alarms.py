@@ -112,7 +112,8 @@ class AodhAlarm(RestResource):
 
     service = 'alarming'
     noun = 'alarm'
-    path = '/v2/alarms'
+    path = '/alarms'
+    version = 'v2'
     key = 'alarm_id'
     #: The type in the API; its rule is in `<kind>_rule`.
     kind: ClassVar[str]
@@ -152,6 +153,12 @@ class AodhAlarm(RestResource):
         return {
             name: desired[name] for name in self.rules if desired.get(name) is not None
         }
+
+    def _is_to_be_named(
+        self, context: ResourceContext, record: Mapping[str, Any]
+    ) -> bool:
+        # The name is always the unique one.
+        return False
 
     def status_of(self, record: Mapping[str, Any]) -> str:
         """Return no status: that of an alarm is not that of its resource."""

@@ -160,7 +160,10 @@ class RecordSet(DesignateResource):
 
     def destroy(self, connection: Any, context: ResourceContext) -> None:
         zone, _, recordset = str(context.physical_id).partition(':')
-        connection.dns.delete_recordset(recordset, zone, ignore_missing=True)
+        # It reads the record set first.
+        references.missing_as_none(
+            lambda: connection.dns.delete_recordset(recordset, zone)
+        )
 
     def _zone_id(self, context: ResourceContext, connection: Any) -> str:
         return references.ZONE.id_of(connection, context.properties[self.zone])

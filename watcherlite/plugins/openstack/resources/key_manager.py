@@ -67,6 +67,13 @@ class BarbicanResource(CloudResource):
         show = context.attributes.get('show') or {}
         return str(show.get(self.url) or context.physical_id or context.resource_name)
 
+    def get(self, connection: Any, physical_id: str) -> Any:
+        return super().get(connection, _uuid(physical_id))
+
+    def destroy(self, connection: Any, context: ResourceContext) -> None:
+        delete = getattr(self.proxy(connection), f'delete_{self.noun}')
+        delete(_uuid(str(context.physical_id)), ignore_missing=True)
+
     def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
         body = super().body(context, connection)
         return {name: value for name, value in body.items() if value is not None}
@@ -74,7 +81,9 @@ class BarbicanResource(CloudResource):
     def _create(self, context: ResourceContext, connection: Any) -> Result:
         body = self.body(context, connection)
         context.fence()
-        return self._created(context, connection, self.make(connection, body))
+        made = self.make(connection, body)
+        # The response is only the URL.
+        return ResourceInProgress({'step': 'wait'}, 0.0, _uuid(str(made.id)))
 
     def _find(self, context: ResourceContext, connection: Any) -> Result:
         """Return the object with the unique name of the resource.
@@ -91,12 +100,12 @@ class BarbicanResource(CloudResource):
                     f'{name} exists; it is unknown whether it is the result. '
                     'Delete it if it belongs to nothing else, and update the stack'
                 )
-            return ResourceInProgress({'step': 'wait'}, 0.0, str(found.id))
+            return ResourceInProgress({'step': 'wait'}, 0.0, _uuid(str(found.id)))
         return None
 
-    def _is_complete(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        # The response to a creation is only the URL.
-        return False
+    def _ready(self, connection: Any, found: Any) -> Ready:
+        ready = super()._ready(connection, found)
+        return Ready(_uuid(str(found.id)), ready.attributes)
 
     def _is_to_be_named(
         self, context: ResourceContext, record: Mapping[str, Any]
@@ -108,6 +117,11 @@ class BarbicanResource(CloudResource):
             # It is not known whether an object of this name is that of the resource.
             return None
         return super()._delete(context, connection, tries)
+
+
+def _uuid(physical_id: str) -> str:
+    """Return the UUID in a URL, which openstacksdk has as the id of an object."""
+    return physical_id.rstrip('/').rpartition('/')[2]
 
 
 class Secret(BarbicanResource):

@@ -17,6 +17,7 @@ class RestResource(CloudResource):
     """A resource that is one object of such a service.
 
     :cvar path: of its objects, below the endpoint of the service
+    :cvar version: of the API, in its paths
     :cvar key: of its id
     :cvar wrapper: the key of an object in bodies; empty: the body is the object
     :cvar listing: the key of the objects in a list; empty: the body is the list
@@ -24,6 +25,7 @@ class RestResource(CloudResource):
     """
 
     path: ClassVar[str]
+    version: ClassVar[str] = ''
     key: ClassVar[str] = 'id'
     wrapper: ClassVar[str] = ''
     listing: ClassVar[str] = ''
@@ -66,7 +68,12 @@ class RestResource(CloudResource):
         from openstack import exceptions as cloud
 
         given = {} if body is None else {'json': body}
-        response = self.proxy(connection).request(path, method, **given)
+        proxy = self.proxy(connection)
+        # Some services have the version in the endpoint of the catalog, or it is added
+        # by the discovery of versions.
+        versioned = str(proxy.get_endpoint() or '').rstrip('/').endswith(self.version)
+        before = f'/{self.version}' if self.version and not versioned else ''
+        response = proxy.request(before + path, method, **given)
         cloud.raise_from_response(response)
         return response.json() if response.content else None
 

@@ -40,6 +40,9 @@ class FakeRest:
         self.objects = {}
         self.requests = []
 
+    def get_endpoint(self):
+        return 'http://service/'
+
     def request(self, path, method, json=None):
         self.requests.append((method, path, json))
         if method == 'POST':
