@@ -441,11 +441,8 @@ class Server(CloudResource):
     ) -> dict[str, Any]:
         """Return the addresses with their ports, by names and ids of networks."""
         known = context.attributes.get('addresses') or {}
-        before = {
-            name: [{k: v for k, v in item.items() if k != 'port'} for item in items]
-            for name, items in known.items()
-        }
-        if addresses.items() <= before.items():
+        before = (context.attributes.get('show') or {}).get('addresses')
+        if before == addresses and known.keys() > addresses.keys():
             networks = context.attributes.get('networks') or {}
             return {'addresses': known, 'networks': networks}
         ports = {

@@ -186,3 +186,7 @@ class TestAddresses(case.ResourceCase):
         run.check()
         self.assertEqual([], network.calls)
         self.assertEqual('p', run.attributes['addresses']['net'][0]['port'])
+
+        record['addresses'] = {'other': [address]}
+        run.check()
+        self.assertEqual({'other', 'n'}, run.attributes['addresses'].keys())
