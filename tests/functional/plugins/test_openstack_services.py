@@ -12,6 +12,7 @@ from watcherlite.plugins.openstack.resources import (
     key_manager,
     load_balancing,
     object_storage,
+    reservations,
 )
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 from watcherlite.testing.resources import ResourceRun
@@ -24,6 +25,7 @@ CATALOG = {
     'dns': '/dns',
     'key-manager': '/key-manager',
     'object-store': '/swift/v1/AUTH_p',
+    'reservation': '/reservation/v1',
 }
 
 
@@ -36,6 +38,7 @@ class FakeCloud:
     """
 
     def __init__(self):
+        self.catalog = dict(CATALOG)
         self.answers = {}
         self.requests = []
         self.url = ''
@@ -45,8 +48,9 @@ class FakeCloud:
         if path.startswith('/identity'):
             return self._identify(exchange, path)
         root = re.sub(r'/v[0-9.]*$', '', path.rstrip('/'))
-        if request.method == 'GET' and root in CATALOG.values():
-            return self._discover(exchange, root)
+        roots = {root, path.rstrip('/')} & set(self.catalog.values())
+        if request.method == 'GET' and roots:
+            return self._discover(exchange, roots.pop())
         body = json.loads(request.body) if request.body else None
         self.requests.append((request.method, path, body))
         status, answer, headers = self.answers.get(
@@ -75,7 +79,7 @@ class FakeCloud:
                         }
                     ],
                 }
-                for kind, path in CATALOG.items()
+                for kind, path in self.catalog.items()
             ]
             token = {
                 'methods': ['password'],
@@ -107,6 +111,10 @@ class FakeCloud:
                 'id': 'v1',
                 'links': [{'rel': 'self', 'href': f'{self.url}{path}/v1'}],
             }
+        if path.endswith('/v1'):
+            # The version is in the catalog.
+            links = [{'rel': 'self', 'href': self.url + path}]
+            version |= {'id': 'v1.0', 'links': links}
         exchange.answer(
             200,
             json.dumps({'versions': [version]}).encode(),
@@ -284,3 +292,76 @@ class TestServices(base.TestCase):
         self.assertEqual(
             [f'PUT {path}', f'HEAD {path}', f'DELETE {path}'], self.requests()
         )
+
+    def test_leases_and_hosts(self):
+        path = '/reservation/v1/leases'
+        self.answer('POST', path, {'lease': {'id': '1', 'name': 'x'}}, 201)
+        lease = {'id': '1', 'name': 'n', 'status': 'PENDING'}
+        self.answer('GET', f'{path}/1', {'lease': {**lease, 'name': 'x'}})
+        self.answer('PUT', f'{path}/1', {'lease': lease})
+        self.answer('DELETE', f'{path}/1', None, 204)
+        hosts = '/reservation/v1/os-hosts'
+        self.answer('POST', hosts, {'host': {'id': '2', 'vcpus': 4}}, 201)
+        self.answer('DELETE', f'{hosts}/2', None, 204)
+
+        host = self.created(
+            reservations.Host, {'name': 'h', 'extra_capability': {'gpu': True}}
+        )
+        run = self.created(
+            reservations.Lease,
+            {
+                'name': 'n',
+                'start_date': '2030-01-01 10:00',
+                'end_date': '2030-01-02 10:00',
+                'reservations': [
+                    {'resource_type': 'physical:host', 'min': 1, 'max': 2, 'vcpus': 3}
+                ],
+            },
+        )
+
+        self.assertEqual(
+            (4, 'PENDING'), (host.attributes['vcpus'], run.attributes['status'])
+        )
+        sent = [body for method, _, body in self.cloud.requests if method == 'POST']
+        self.assertEqual({'name': 'h', 'gpu': True}, sent[0])
+        self.assertEqual(
+            {
+                'name': run.physical_name,
+                'start': '2030-01-01 10:00',
+                'end': '2030-01-02 10:00',
+                'events': [],
+                'reservations': [
+                    {
+                        'resource_type': 'physical:host',
+                        'min': 1,
+                        'max': 2,
+                        'before_end': 'default',
+                    }
+                ],
+            },
+            sent[1],
+        )
+        self.assertEqual(('PUT', f'{path}/1', {'name': 'n'}), self.cloud.requests[-1])
+        self.assertEqual('COMPLETE', run.delete().status)
+        self.assertEqual('COMPLETE', host.delete().status)
+
+    def test_without_the_service_the_creation_fails_and_the_deletion_succeeds(self):
+        self.cloud.catalog.clear()
+        for handler, properties, service in (
+            (alarms.EventAlarm, {}, 'alarming'),
+            (load_balancing.LoadBalancer, {'vip_subnet': UUID}, 'load-balancer'),
+            (dns.Zone, {'name': 'a.', 'email': 'x@a'}, 'dns'),
+            (key_manager.Secret, {}, 'key-manager'),
+            (object_storage.Container, {}, 'object-store'),
+            (reservations.Host, {'name': 'h'}, 'reservation'),
+        ):
+            with self.subTest(service=service):
+                run = ResourceRun(handler, clouds=self.clouds)
+
+                settled = run.create(properties)
+
+                self.assertIn(
+                    f'the service catalog has no endpoint of the {service} service',
+                    settled.reason,
+                )
+                self.assertEqual('COMPLETE', run.delete().status)

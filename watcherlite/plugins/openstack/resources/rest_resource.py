@@ -67,13 +67,16 @@ class RestResource(CloudResource):
         # Slow to import, and not needed without a cloud.
         from openstack import exceptions as cloud
 
-        given = {} if body is None else {'json': body}
+        given: dict[str, Any] = {} if body is None else {'json': body}
         proxy = self.proxy(connection)
-        # Some services have the version in the endpoint of the catalog, or it is added
-        # by the discovery of versions.
-        versioned = str(proxy.get_endpoint() or '').rstrip('/').endswith(self.version)
-        before = f'/{self.version}' if self.version and not versioned else ''
-        response = proxy.request(before + path, method, **given)
+        # As in the catalog: the discovery of versions would cost further requests.
+        endpoint = str(proxy.get_endpoint(skip_discovery=True) or '').rstrip('/')
+        if endpoint:
+            given['endpoint_override'] = endpoint
+        # Some catalogs have the version in the endpoint.
+        if self.version and not endpoint.endswith(f'/{self.version}'):
+            path = f'/{self.version}{path}'
+        response = proxy.request(path, method, **given)
         cloud.raise_from_response(response)
         return response.json() if response.content else None
 

@@ -40,10 +40,10 @@ class FakeRest:
         self.objects = {}
         self.requests = []
 
-    def get_endpoint(self):
+    def get_endpoint(self, skip_discovery):
         return 'http://service/'
 
-    def request(self, path, method, json=None):
+    def request(self, path, method, endpoint_override, json=None):
         self.requests.append((method, path, json))
         if method == 'POST':
             known = {self._key: str(len(self.objects) + 1), **json}
