@@ -263,13 +263,17 @@ def _session(
     return context.keep(key, functools.partial(_make_session, key))
 
 
+# Cached: reading the certificates takes 20 ms, far longer than an exchange.
+@functools.lru_cache(maxsize=16)
+def _trust(authorities: tuple[str, int] | None) -> ssl.SSLContext:
+    """Return a context that trusts the certificates of a file; default: certifi's."""
+    path = certifi.where() if authorities is None else authorities[0]
+    return ssl.create_default_context(cafile=path)
+
+
 def _make_session(key: _Kept) -> aiohttp.ClientSession:
-    trust: ssl.SSLContext | bool = False
-    if key.verify:
-        path = certifi.where() if key.authorities is None else key.authorities[0]
-        trust = ssl.create_default_context(cafile=path)
     connector = aiohttp.TCPConnector(
-        ssl=trust,
+        ssl=_trust(key.authorities) if key.verify else False,
         # The limit is that of services, see `exchange`.
         limit=0,
         resolver=_Resolver(key.destinations, key.lookup),

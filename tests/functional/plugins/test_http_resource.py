@@ -255,7 +255,9 @@ class TestWaiting(HttpCase):
     def test_a_resource_that_is_not_ready_in_time_fails(self):
         self.samples.status['7'] = ['building'] * 1000
 
-        created = self.sample.create(self.call_properties(status=self.status()))
+        created = self.sample.create(
+            self.call_properties(status=self.status(interval=300))
+        )
 
         self.assertEqual(('FAILED', 'Timed out'), (created.status, created.reason))
 
