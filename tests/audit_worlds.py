@@ -27,6 +27,7 @@ from watcherlite.plugins.action_types.nop import Nop
 from watcherlite.plugins.goals import measured, simple
 from watcherlite.plugins.planners.graph import Graph
 from watcherlite.plugins.planners.weight import Weight
+from watcherlite.plugins.scoring_engines.dummy import DummyScorer
 from watcherlite.plugins.strategies.actuator import Actuator
 from watcherlite.plugins.strategies.dummy import Dummy
 from watcherlite.states import audit as states
@@ -88,6 +89,7 @@ class AuditWorld(World):
                 **(goals or {}),
             },
             strategies={'dummy': Dummy, 'actuator': Actuator, **(strategies or {})},
+            scoring_engines={'dummy_scorer': DummyScorer},
             planners={'weight': Weight, 'graph': Graph, **(planners or {})},
         )
         self.plans = PlanOperations(store, self.types, self.progress, self.clock, self)

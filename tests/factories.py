@@ -9,7 +9,13 @@ from watcherlite.db.query import Query
 from watcherlite.domain import audits, events
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import COMPLETION, Action, Edge
-from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.audits import (
+    Audit,
+    AuditTemplate,
+    Goal,
+    ScoringEngine,
+    Strategy,
+)
 from watcherlite.domain.events import Event
 from watcherlite.states import action as action_states
 from watcherlite.states import action_plan as plan_states
@@ -108,6 +114,21 @@ def make_strategy(**values: Any) -> Strategy:
             'uuid': new_uuid(),
             'name': name,
             'display_name': name,
+            'created_at': NOW,
+            **values,
+        }
+    )
+
+
+def make_scoring_engine(**values: Any) -> ScoringEngine:
+    """Return a scoring engine with a unique name."""
+    return ScoringEngine(
+        **{
+            'id': 0,
+            'uuid': new_uuid(),
+            'name': f'scorer_{new_uuid()}',
+            'description': 'Scores.',
+            'metainfo': '{}',
             'created_at': NOW,
             **values,
         }

@@ -202,7 +202,7 @@ class Runtime:
         )
 
     def sync(self) -> None:
-        """Start the clock, and store the installed goals and strategies.
+        """Start the clock, and store the installed goals, strategies and scorers.
 
         `start` calls it in a process that runs audits; a process that only answers
         requests calls it instead of `start`.

@@ -1,5 +1,6 @@
 """The rows for the contract of lists."""
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ from tests.factories import (
     make_audit,
     make_goal,
     make_plan,
+    make_scoring_engine,
     make_strategy,
     make_template,
 )
@@ -24,6 +26,7 @@ from watcherlite.states import action as states
 ROWS = {
     'goals': 'goal',
     'strategies': 'strategy',
+    'scoring_engines': 'engine',
     'audit_templates': 'template',
     'audits': 'audit',
     'action_plans': 'plan',
@@ -40,6 +43,7 @@ class ListingCase(StoreCase):
         return {
             'goals': self.store.list_goals,
             'strategies': self.store.list_strategies,
+            'scoring_engines': self.store.list_scoring_engines,
             'audit_templates': self.store.list_audit_templates,
             'audits': self.store.list_audits,
             'action_plans': self.store.list_action_plans,
@@ -90,6 +94,19 @@ class ListingCase(StoreCase):
         self.strategies = [
             tx.ensure_strategy(make_strategy(name=f's{n % 3}{n}', goal_id=goal))
             for n, goal in enumerate((keys[1], keys[0], None, keys[0]))
+        ]
+        engines = [
+            make_scoring_engine(
+                name=f'scorer {n}',
+                description='the same' if n else 'another',
+                updated_at=at(5) if n == 1 else None,
+            )
+            for n in range(4)
+        ]
+        tx.sync_scoring_engines(engines, at(1))
+        self.engines = [
+            dataclasses.replace(engine, id=n)
+            for n, engine in enumerate(engines, start=1)
         ]
         ids = [None, *(strategy.id for strategy in self.strategies)]
         self.templates = [

@@ -11,6 +11,7 @@ from tests.factories import (
     make_event,
     make_goal,
     make_plan,
+    make_scoring_engine,
     make_strategy,
     make_template,
     new_uuid,
@@ -301,6 +302,31 @@ class StoreAuditsContract(StoreCase):
         )
         with self.assertRaisesRegex(exceptions.NotFound, 'Goal unknown could not be'):
             self.commit(lambda tx: tx.sync_strategies({'unknown': []}, at(3)))
+
+    def test_new_and_changed_scoring_engines_are_synchronized(self) -> None:
+        same, old, gone = (make_scoring_engine(name=name) for name in 'abc')
+        self.commit(lambda tx: tx.sync_scoring_engines([same, old, gone], at(1)))
+        before = [one.engine for one in self.store.list_scoring_engines(Query())]
+        self.assertEqual(
+            [dataclasses.replace(e, id=n) for n, e in enumerate((same, old, gone), 1)],
+            before,
+        )
+
+        new = make_scoring_engine(name='d', created_at=None)
+        changed = dataclasses.replace(
+            old, uuid=new_uuid(), description='New', metainfo='[1]'
+        )
+        again = dataclasses.replace(same, uuid=new_uuid(), created_at=None)
+        self.commit(lambda tx: tx.sync_scoring_engines([again, changed, new], at(2)))
+
+        after = [one.engine for one in self.store.list_scoring_engines(Query())]
+        renewed = dataclasses.replace(
+            before[1], description='New', metainfo='[1]', updated_at=at(2)
+        )
+        self.assertEqual([before[0], renewed, before[2]], after[:3])
+        self.assertEqual(
+            dataclasses.replace(new, id=after[3].id, created_at=at(2)), after[3]
+        )
 
     def test_concurrent_synchronizations_insert_each_row_once(self) -> None:
         def sync() -> None:

@@ -28,6 +28,7 @@ class StoreFindingContract(ListingCase):
         finds: list[tuple[Callable[..., Any], Any, str]] = [
             (self.store.find_goal, self.goals[1], 'goal'),
             (self.store.find_strategy, self.strategies[1], 'strategy'),
+            (self.store.find_scoring_engine, self.engines[1], 'engine'),
             (self.store.find_audit_template, self.templates[2], 'template'),
             (self.store.find_audit, self.audits[3], 'audit'),
         ]
@@ -50,6 +51,7 @@ class StoreFindingContract(ListingCase):
         finds: list[Callable[[str], Any]] = [
             self.store.find_goal,
             self.store.find_strategy,
+            self.store.find_scoring_engine,
             self.store.find_audit_template,
             self.store.find_audit,
             self.store.find_action_plan,

@@ -118,6 +118,10 @@ class StoreListingContract(ListingCase):
             self.store.list_strategies(Query())[0:3:2],
         )
         self.assertEqual(
+            [queries.ListedScoringEngine(engine) for engine in self.engines],
+            self.store.list_scoring_engines(Query()),
+        )
+        self.assertEqual(
             queries.ListedTemplate(
                 self.templates[4],
                 self.goals[0].uuid,

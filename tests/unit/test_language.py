@@ -95,6 +95,7 @@ SHARED = {
     'TimedOut': 'the exception, and the outcome of an action that raises it',
     'Goal': 'the plugin, and its row',
     'Strategy': 'the plugin, and its row',
+    'ScoringEngine': 'the plugin, and its row',
     'Worker': 'the process, and its row',
     'Operation': 'one of the API, and one that a resource handler declares',
     'Checkpoints': 'the port of an attempt, and that of its context',

@@ -51,6 +51,7 @@ ROOMS = {
     'watcherlite.plugins.goals': 5,
     'watcherlite.plugins.strategies': 5,
     'watcherlite.plugins.planners': 5,
+    'watcherlite.plugins.scoring_engines': 5,
     'watcherlite.db.sqlalchemy': 5,
     'watcherlite.objects': 5,
     'watcherlite.notifications': 5,

@@ -1,4 +1,4 @@
-"""The interface of the store for audits, templates, goals and strategies."""
+"""The interface of the store for audits, their templates, and rows of plugins."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,7 @@ from watcherlite.domain.audits import (
     AuditTemplate,
     NewAuditTemplate,
     NewGoal,
+    NewScoringEngine,
     NewStrategy,
 )
 
@@ -53,6 +54,11 @@ class AuditTransaction(Protocol):
         `strategies` maps names of stored goals, NotFound if there is none. The
         `goal_id` of the strategies is ignored.
         """
+
+    def sync_scoring_engines(
+        self, engines: Sequence[NewScoringEngine], now: datetime.datetime
+    ) -> None:
+        """Insert new scoring engines, and update changed ones, by name."""
 
     def plans_of_audit(self, audit_id: int, states: Iterable[str]) -> list[ActionPlan]:
         """Lock and return the plans of an audit that are in one of these states."""

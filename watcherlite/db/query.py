@@ -13,7 +13,13 @@ from typing import Any, Protocol
 from watcherlite import exceptions
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import Action
-from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.audits import (
+    Audit,
+    AuditTemplate,
+    Goal,
+    ScoringEngine,
+    Strategy,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -91,6 +97,13 @@ class ListedStrategy:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class ListedScoringEngine:
+    """A scoring engine of a list."""
+
+    engine: ScoringEngine
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class ListedTemplate:
     """An audit template of a list, with its goal and strategy."""
 
@@ -162,6 +175,7 @@ SORT_KEYS: Mapping[str, tuple[str, ...]] = {
         'goal_uuid',
         'goal_name',
     ),
+    'scoring_engines': ('id', 'uuid', 'name', 'description', 'metainfo', *_TIMES),
     'audit_templates': (
         'id',
         'uuid',
@@ -199,6 +213,7 @@ SORT_KEYS: Mapping[str, tuple[str, ...]] = {
 FILTERS: Mapping[str, tuple[str, ...]] = {
     'goals': (),
     'strategies': ('goal',),
+    'scoring_engines': (),
     'audit_templates': ('goal', 'strategy'),
     'audits': ('goal', 'strategy', 'state'),
     'action_plans': ('audit_uuid', 'strategy', 'state'),
@@ -228,6 +243,9 @@ class ListStore(Protocol):
     def list_strategies(self, query: Query) -> list[ListedStrategy]:
         """Return a page of strategies."""
 
+    def list_scoring_engines(self, query: Query) -> list[ListedScoringEngine]:
+        """Return a page of scoring engines."""
+
     def list_audit_templates(self, query: Query) -> list[ListedTemplate]:
         """Return a page of audit templates."""
 
@@ -249,6 +267,11 @@ class ListStore(Protocol):
     def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
         """Return a strategy by uuid, by name in any case, or by id; raise NotFound."""
 
+    def find_scoring_engine(
+        self, name: str, deleted: bool = False
+    ) -> ListedScoringEngine:
+        """Return a scoring engine by uuid, by name in any case, or by id; NotFound."""
+
     def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
         """Return an audit template by uuid, name or id; raise NotFound."""
 
@@ -268,6 +291,7 @@ _LAST_ID = 2**63 - 1
 TITLES: Mapping[str, str] = {
     'goals': 'Goal',
     'strategies': 'Strategy',
+    'scoring_engines': 'ScoringEngine',
     'audit_templates': 'Audit template',
     'audits': 'Audit',
     'action_plans': 'Action plan',

@@ -1,4 +1,4 @@
-"""Goals, strategies and audits, which propose action plans."""
+"""Goals, strategies, scoring engines and audits, which propose action plans."""
 
 import dataclasses
 import datetime
@@ -64,6 +64,32 @@ class NewStrategy(Value):
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy(NewStrategy):
     """A stored strategy."""
+
+    id: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NewScoringEngine(Value):
+    """A scoring engine that is not stored yet.
+
+    :param metainfo: the description of its features and scores, usually JSON
+    """
+
+    uuid: str
+    name: str
+    description: str
+    metainfo: str = ''
+    created_at: datetime.datetime | None = None
+    updated_at: datetime.datetime | None = None
+    deleted_at: datetime.datetime | None = None
+
+    def stored(self, key: int) -> 'ScoringEngine':
+        return stored(self, ScoringEngine, key)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ScoringEngine(NewScoringEngine):
+    """A stored scoring engine."""
 
     id: int
 

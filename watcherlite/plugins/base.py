@@ -42,6 +42,7 @@ STRATEGIES = 'watcherlite.strategies'
 PLANNERS = 'watcherlite.planners'
 DATA_MODELS = 'watcherlite.data_models'
 DATASOURCES = 'watcherlite.datasources'
+SCORING_ENGINES = 'watcherlite.scoring_engines'
 NAMESPACES = (
     ACTION_TYPES,
     RESOURCE_HANDLERS,
@@ -52,6 +53,7 @@ NAMESPACES = (
     PLANNERS,
     DATA_MODELS,
     DATASOURCES,
+    SCORING_ENGINES,
 )
 Kept = TypeVar('Kept')
 #: Action types of watcherlite itself, reserved for it and not allowed in plans.
@@ -442,7 +444,7 @@ class ActionType(Connecting):
 
 
 class Plugin:
-    """The common part of goals, strategies and planners: their options.
+    """The common part of the plugins of audits: their options.
 
     One instance serves one call.
     """
@@ -1009,6 +1011,24 @@ class DataSource(Plugin):
         raise NotImplementedError
 
 
+class ScoringEngine(Plugin):
+    """The calculation of scores from features, for example by a trained model.
+
+    Strategies use it by the name of its entry point; the API shows its `description`
+    and `metainfo`.
+    """
+
+    #: The description of the features and scores for strategies, usually JSON.
+    metainfo: ClassVar[str] = ''
+
+    def calculate_score(self, features: str) -> str:
+        """Return the score of features; both are JSON.
+
+        Raise Invalid for features that do not fit.
+        """
+        raise NotImplementedError
+
+
 class StrategyContext(Protocol):
     """The interface of a strategy to watcherlite.
 
@@ -1045,6 +1065,13 @@ class StrategyContext(Protocol):
         """Return the first configured datasource that has all of these metrics.
 
         :raises ConfigurationError: there is none
+        """
+
+    def scoring_engine(self, name: str) -> ScoringEngine:
+        """Return a scoring engine.
+
+        :raises PluginNotFound: none of that name is installed
+        :raises PluginError: it cannot be loaded
         """
 
 

@@ -36,6 +36,7 @@ KINDS: Mapping[str, tuple[type[Any], str]] = {
     base.PLANNERS: (base.Planner, 'planner'),
     base.DATA_MODELS: (base.DataModel, 'data model'),
     base.DATASOURCES: (base.DataSource, 'datasource'),
+    base.SCORING_ENGINES: (base.ScoringEngine, 'scoring engine'),
 }
 #: Those of a namespace that is not ours.
 _OTHER: tuple[type[Any], str] = (object, 'plugin')
@@ -104,8 +105,10 @@ class _Candidate:
             return
         if self.namespace == base.RESOURCE_HANDLERS:
             self.reason = properties.declaration_problem(plugin)
-            if self.reason is not None:
-                return
+        elif self.namespace == base.SCORING_ENGINES:
+            self.reason = _text_problem(plugin)
+        if self.reason is not None:
+            return
         self.options = options.of(plugin)
         self.plugin = plugin
 
@@ -146,6 +149,7 @@ class Plugins:
         planners: Mapping[str, type] | None = None,
         data_models: Mapping[str, type] | None = None,
         datasources: Mapping[str, type] | None = None,
+        scoring_engines: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
         clouds: Clouds | None = None,
@@ -164,6 +168,7 @@ class Plugins:
             base.PLANNERS: planners or {},
             base.DATA_MODELS: data_models or {},
             base.DATASOURCES: datasources or {},
+            base.SCORING_ENGINES: scoring_engines or {},
         }
         return cls(
             [
@@ -213,6 +218,7 @@ class Plugins:
     make_planner = functools.partialmethod(make, base.PLANNERS)
     make_data_model = functools.partialmethod(make, base.DATA_MODELS)
     make_datasource = functools.partialmethod(make, base.DATASOURCES)
+    make_scoring_engine = functools.partialmethod(make, base.SCORING_ENGINES)
 
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
         """Return the usable types of resources, by name."""
@@ -362,6 +368,14 @@ def load(
 def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     """Return (group, options) of all plugins, for oslo-config-generator."""
     return load().list_opts()
+
+
+def _text_problem(engine: Any) -> str | None:
+    """Return why the texts of a scoring engine cannot be stored, or None."""
+    for name in ('description', 'metainfo'):
+        if not isinstance(getattr(engine, name), str):
+            return f'its {name} is not a str'
+    return None
 
 
 def _plugin_class(plugin: type) -> type:

@@ -12,7 +12,7 @@ from watcherlite.domain.solutions import Solution
 from watcherlite.engine.audits.strategy_context import AuditStrategyContext, Model
 from watcherlite.plugins import options as plugin_options
 from watcherlite.plugins import parameters as plugin_parameters
-from watcherlite.plugins.base import DataSource, Strategy
+from watcherlite.plugins.base import DataSource, ScoringEngine, Strategy
 from watcherlite.states import audit as states
 from watcherlite.testing.context import UUID, FakeContext, Injected
 
@@ -24,6 +24,7 @@ def run_strategy(
     scope: Sequence[Any] = (),
     models: Mapping[str, Model] | None = None,
     datasource: DataSource | None = None,
+    scoring_engines: Mapping[str, ScoringEngine] | None = None,
     options: Mapping[str, Any] | None = None,
     signals: Sequence[Injected] = (),
     clock: Clock | None = None,
@@ -33,6 +34,7 @@ def run_strategy(
     :param parameters: of the audit; raises InvalidInput if they are invalid
     :param models: name -> function that returns the model of a scope
     :param datasource: the only one; None: none is configured
+    :param scoring_engines: the installed ones, by name
     :param signals: created by `at_checkpoint` and `after_seconds`
     """
     filled = plugin_parameters.fill(strategy.schema, parameters or {})
@@ -52,9 +54,16 @@ def run_strategy(
         strategy.goal,
         filled,
         models or {},
+        functools.partial(_scoring_engine, scoring_engines or {}),
         None if datasource is None else functools.partial(_find, datasource),
     )
     return strategy(plugin_options.standalone_group(strategy, options)).execute(context)
+
+
+def _scoring_engine(engines: Mapping[str, ScoringEngine], name: str) -> ScoringEngine:
+    if name not in engines:
+        raise exceptions.PluginNotFound(f'There is no scoring engine {name}.')
+    return engines[name]
 
 
 def _find(datasource: DataSource, metrics: Collection[str]) -> DataSource:

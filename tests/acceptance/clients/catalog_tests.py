@@ -89,12 +89,27 @@ class CatalogTests:
         )
         self.assertEqual('dummy', needs[-1]['State'])
 
-    def test_there_are_no_scoring_engines(self):
-        self.assertEqual([], self.json('scoringengine', 'list'))
-        self.assertEqual([], self.json('scoringengine', 'list', '--detail'))
+    def test_scoring_engines_are_listed_and_shown(self):
+        listed = self.json('scoringengine', 'list')
+        detailed = self.plain('scoringengine', 'list', '--detail')
+        shown = self.json('scoringengine', 'show', 'dummy_scorer')
+
+        self.assertEqual(
+            [
+                ('dummy_avg_scorer', 'Dummy Scorer calculating the average value'),
+                ('dummy_max_scorer', 'Dummy Scorer calculating the maximum value'),
+                ('dummy_min_scorer', 'Dummy Scorer calculating the minimum value'),
+                ('dummy_scorer', 'Dummy workload classifier'),
+            ],
+            [(row['Name'], row['Description']) for row in listed],
+        )
+        self.assertEqual([row['Name'] for row in listed], [r['Name'] for r in detailed])
+        self.assertEqual(['UUID', 'Name', 'Description', 'Metainfo'], list(shown))
+        self.assertIn('"workloads": ["idle", ', shown['Metainfo'])
+        self.assertEqual(shown, self.json('scoringengine', 'show', shown['UUID']))
         self.assertIn(
-            'ScoringEngine dummy_scorer could not be found',
-            self.refusal('scoringengine', 'show', 'dummy_scorer'),
+            'ScoringEngine nothing could not be found',
+            self.refusal('scoringengine', 'show', 'nothing'),
         )
 
     def test_the_services_of_this_process_are_active(self):

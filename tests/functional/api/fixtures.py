@@ -108,7 +108,7 @@ class PlansFixture(ApiFixture):
 
 
 class InstalledFixture(ApiFixture):
-    """The installed goals and strategies, as an engine stores them."""
+    """The installed goals, strategies and scoring engines, as an engine stores them."""
 
     def prepare(self) -> None:
         self.runtime.sync()

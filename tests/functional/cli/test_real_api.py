@@ -123,7 +123,11 @@ One or more actions were skipped. Action UUID was skipped by user.
         self.assertEqual(
             service['Name'], self.rows('service', 'show', str(service['ID']))['Name']
         )
-        self.assertEqual([], self.rows('scoringengine', 'list'))
+        scorer = self.rows('scoringengine', 'show', 'dummy_scorer')
+        self.assertIn(
+            {name: scorer[name] for name in ('UUID', 'Name', 'Description')},
+            self.rows('scoringengine', 'list'),
+        )
 
     def test_templates_and_audits_are_created_updated_and_deleted(self):
         template = self.rows(

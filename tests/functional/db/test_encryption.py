@@ -56,6 +56,7 @@ NONE_LEFT = dict.fromkeys(ENCRYPTED, 0)
 HARMLESS = {
     'goals': ('efficacy_specification',),
     'strategies': ('parameters_spec',),
+    'scoring_engines': ('description', 'metainfo'),
     'action_plans': ('creator', 'global_efficacy', 'efficacy_indicators', 'fault'),
     'audits': ('creator',),
     'request_keys': ('created',),

@@ -11,6 +11,7 @@ from tests.factories import (
     make_action,
     make_event,
     make_goal,
+    make_scoring_engine,
     make_strategy,
     new_uuid,
     store_plan,
@@ -234,9 +235,13 @@ class StatementTests(counting.CountingTests):
         assert relations is not None and relations.strategy is not None
         audit, goal, strategy = relations.audit, relations.goal, relations.strategy
         store = self.store
+        with store.transaction() as tx:
+            tx.sync_scoring_engines([make_scoring_engine()], NOW)
+        engine = store.list_scoring_engines(queries.Query())[0].engine
         lists: dict[str, tuple[Callable[..., list[Any]], Any]] = {
             'goals': (store.list_goals, goal),
             'strategies': (store.list_strategies, strategy),
+            'scoring_engines': (store.list_scoring_engines, engine),
             'audits': (store.list_audits, audit),
             'action_plans': (store.list_action_plans, plan),
             'actions': (store.page_of_actions, actions[9]),
@@ -250,6 +255,7 @@ class StatementTests(counting.CountingTests):
         reads: dict[str, Callable[[], object]] = {
             'find_goal': lambda: store.find_goal(goal.name),
             'find_strategy': lambda: store.find_strategy(strategy.uuid),
+            'find_scoring_engine': lambda: store.find_scoring_engine(engine.name),
             'find_audit': lambda: store.find_audit(audit.name.upper()),
             'find_action_plan': lambda: store.find_action_plan(plan.uuid),
             'find_action': lambda: store.find_action(actions[0].uuid),

@@ -268,6 +268,7 @@ class TestDistribution(base.TestCase):
             'watcherlite.planners': f'{wrong}Planner',
             'watcherlite.data_models': f'{wrong}DataModel',
             'watcherlite.datasources': f'{wrong}DataSource',
+            'watcherlite.scoring_engines': f'{wrong}ScoringEngine',
         }
         lost = "ModuleNotFoundError: No module named 'other_plugins'"
         self.assertEqual(

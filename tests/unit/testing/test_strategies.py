@@ -7,6 +7,7 @@ from tests import base
 from watcherlite import exceptions, testing
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins.base import Strategy
+from watcherlite.plugins.scoring_engines.dummy import DummyMax
 from watcherlite.testing.clock import ManualClock
 
 
@@ -55,6 +56,20 @@ class RunStrategyTest(base.TestCase):
             },
             action.input_parameters,
         )
+
+    def test_a_strategy_gets_the_given_scoring_engines(self) -> None:
+        class Scored(Strategy):
+            def execute(self, context: Any) -> Solution:
+                solution = Solution()
+                score = context.scoring_engine('max').calculate_score('[1, 2]')
+                solution.add_action('nop', {'message': score})
+                return solution
+
+        solution = testing.run_strategy(Scored, scoring_engines={'max': DummyMax()})
+
+        self.assertEqual({'message': '[2]'}, solution.actions[0].input_parameters)
+        with self.assertRaisesRegex(exceptions.PluginNotFound, 'scoring engine max'):
+            testing.run_strategy(Scored)
 
     def test_parameters_that_do_not_fit_are_refused(self) -> None:
         for parameters in ({'n': 'x'}, {'zz': 1}):

@@ -19,6 +19,7 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     audit_templates,
     audits,
     goals,
+    scoring_engines,
     strategies,
 )
 from watcherlite.db.sqlalchemy.tables.clusters import (
@@ -41,7 +42,13 @@ from watcherlite.db.sqlalchemy.tables.stacks import definitions, resources, stac
 from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.domain.actions import ENGINE, Action, NewAction
-from watcherlite.domain.audits import Audit, AuditTemplate, Goal, Strategy
+from watcherlite.domain.audits import (
+    Audit,
+    AuditTemplate,
+    Goal,
+    ScoringEngine,
+    Strategy,
+)
 from watcherlite.domain.clusters import (
     Binding,
     Cluster,
@@ -87,6 +94,7 @@ class _ActionMapper(RowMapper[Action]):
 
 GOALS = RowMapper(Goal, goals)
 STRATEGIES = RowMapper(Strategy, strategies)
+SCORING_ENGINES = RowMapper(ScoringEngine, scoring_engines)
 AUDIT_TEMPLATES = RowMapper(AuditTemplate, audit_templates)
 AUDITS = RowMapper(Audit, audits, {'interval': 'run_interval', 'force': 'forced'})
 ACTION_PLANS = RowMapper(ActionPlan, action_plans)

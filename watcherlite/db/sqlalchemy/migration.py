@@ -16,7 +16,18 @@ from watcherlite.db.sqlalchemy import errors
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 
 #: The revisions in `migrations/versions`, in order.
-REVISIONS = ('0007', '0008', '0009', '0010', '0011', '0012', '0013', '0014', '0015')
+REVISIONS = (
+    '0007',
+    '0008',
+    '0009',
+    '0010',
+    '0011',
+    '0012',
+    '0013',
+    '0014',
+    '0015',
+    '0016',
+)
 HEAD = REVISIONS[-1]
 
 #: The key of the advisory lock: an arbitrary number.

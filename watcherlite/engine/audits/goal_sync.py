@@ -1,4 +1,4 @@
-"""Synchronisation of the installed goals and strategies with their rows."""
+"""Synchronisation of goals, strategies and scoring engines with their rows."""
 
 import logging
 import uuid
@@ -8,17 +8,17 @@ from typing import Any, Protocol
 from watcherlite import exceptions
 from watcherlite.clock import Clock
 from watcherlite.db.api import Store
-from watcherlite.domain.audits import NewGoal, NewStrategy
+from watcherlite.domain.audits import NewGoal, NewScoringEngine, NewStrategy
 from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.plugins import base
-from watcherlite.plugins.base import GOALS, STRATEGIES
+from watcherlite.plugins.base import GOALS, SCORING_ENGINES, STRATEGIES
 
 LOG = logging.getLogger(__name__)
 
 
 class ProposalPlugins(Protocol):
-    """Loads goals, strategies and planners, see `plugins.loader.Plugins`."""
+    """Loads the plugins of audits, see `plugins.loader.Plugins`."""
 
     def make_goal(self, name: str) -> base.Goal:
         """Return an instance; raises PluginNotFound or PluginError."""
@@ -27,6 +27,9 @@ class ProposalPlugins(Protocol):
         """Return an instance; raises PluginNotFound or PluginError."""
 
     def make_planner(self, name: str) -> base.Planner:
+        """Return an instance; raises PluginNotFound or PluginError."""
+
+    def make_scoring_engine(self, name: str) -> base.ScoringEngine:
         """Return an instance; raises PluginNotFound or PluginError."""
 
     def loadable(self, namespace: str) -> dict[str, Any]:
@@ -44,7 +47,7 @@ class ProposalPlugins(Protocol):
 
 
 def sync(store: Store, proposers: ProposalPlugins, clock: Clock) -> None:
-    """Insert new goals and strategies, and update those that have changed.
+    """Insert new goals, strategies and scoring engines, and update changed ones.
 
     Plans that were proposed before do not change. A plugin that is not installed
     here keeps its row, because another host may have it; a run fails on a host that
@@ -52,15 +55,17 @@ def sync(store: Store, proposers: ProposalPlugins, clock: Clock) -> None:
     """
     goals = installed_goals(proposers)
     strategies = installed_strategies(proposers, {goal.name for goal in goals})
+    engines = installed_scoring_engines(proposers)
     try:
-        _store(store, goals, strategies, clock)
+        _store(store, goals, strategies, engines, clock)
     except exceptions.Conflict:
         # Another process has inserted the same rows: compare with them.
-        _store(store, goals, strategies, clock)
+        _store(store, goals, strategies, engines, clock)
     LOG.info(
-        'Synchronised %d goals and %d strategies',
+        'Synchronised %d goals, %d strategies and %d scoring engines',
         len(goals),
         sum(len(found) for found in strategies.values()),
+        len(engines),
     )
 
 
@@ -69,12 +74,14 @@ def _store(
     store: Store,
     goals: list[NewGoal],
     strategies: dict[str, list[NewStrategy]],
+    engines: list[NewScoringEngine],
     clock: Clock,
 ) -> None:
     now = clock.now()
     with store.transaction() as tx:
         tx.sync_goals(goals, now)
         tx.sync_strategies(strategies, now)
+        tx.sync_scoring_engines(engines, now)
 
 
 def installed_goals(proposers: ProposalPlugins) -> list[NewGoal]:
@@ -113,3 +120,11 @@ def installed_strategies(
             )
         )
     return found
+
+
+def installed_scoring_engines(proposers: ProposalPlugins) -> list[NewScoringEngine]:
+    """Return the rows of the installed scoring engines."""
+    return [
+        NewScoringEngine(str(uuid.uuid4()), name, kind.description, kind.metainfo)
+        for name, kind in proposers.loadable(SCORING_ENGINES).items()
+    ]

@@ -97,7 +97,13 @@ class ProposalBuilder:
         parameters = self._proposers.fill_parameters(plugin.schema, audit.parameters)
         solution = plugin.execute(
             AuditStrategyContext(
-                context, audit, goal.name, parameters, models, self._find_datasource
+                context,
+                audit,
+                goal.name,
+                parameters,
+                models,
+                self._proposers.make_scoring_engine,
+                self._find_datasource,
             )
         )
         if not isinstance(solution, Solution):

@@ -6,12 +6,14 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.domain.audits import Audit
-from watcherlite.plugins.base import ActionContext, DataSource
+from watcherlite.plugins.base import ActionContext, DataSource, ScoringEngine
 
 #: Returns a model of the infrastructure, limited to a scope.
 Model = Callable[[Sequence[Any]], Any]
 #: Returns a datasource that has the metrics; raises ConfigurationError.
 FindDatasource = Callable[[Collection[str]], DataSource]
+#: Returns a scoring engine by name; raises PluginNotFound and PluginError.
+MakeScoringEngine = Callable[[str], ScoringEngine]
 
 
 class AuditStrategyContext:
@@ -28,6 +30,7 @@ class AuditStrategyContext:
         goal: str,
         parameters: Mapping[str, Any],
         models: Mapping[str, Model],
+        make_scoring_engine: MakeScoringEngine,
         find_datasource: FindDatasource | None = None,
     ) -> None:
         self.audit_uuid = audit.uuid
@@ -37,6 +40,7 @@ class AuditStrategyContext:
         self.scope = audit.scope
         self._context = context
         self._models = models
+        self._make_scoring_engine = make_scoring_engine
         self._find_datasource = find_datasource
 
     def checkpoint(self) -> None:
@@ -63,3 +67,6 @@ class AuditStrategyContext:
                 f'No datasource has {", ".join(sorted(metrics))}: none is configured'
             )
         return self._find_datasource(metrics)
+
+    def scoring_engine(self, name: str) -> ScoringEngine:
+        return self._make_scoring_engine(name)

@@ -1,8 +1,8 @@
 """The strategy that demonstrates how scores determine the proposed actions."""
 
+import json
 import random
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from watcherlite.domain.solutions import Solution
@@ -11,21 +11,20 @@ from watcherlite.plugins import base
 GIBIBYTE = 2**30
 MEBIBYTE = 2**20
 
-#: The kinds of work that the scorer distinguishes.
-WORKLOADS = ('idle', 'CPU', 'memory', 'disk', 'network')
-#: The share of the capacity from which a value counts as a load.
-LOADED = 0.5
 
-
-def workload(shares: Sequence[float]) -> str:
-    """Return the dominant kind of work of a machine.
-
-    :param shares: of CPU, memory, disk and network, each 0 to 1
-    """
-    highest = max(shares)
-    if highest < LOADED:
-        return WORKLOADS[0]
-    return WORKLOADS[1 + shares.index(highest)]
+def synthetic_telemetry(source: random.Random) -> list[int]:
+    """Return the features of `dummy_scorer`."""
+    return [
+        source.randint(0, 100),
+        4 * GIBIBYTE,
+        source.randint(1 * GIBIBYTE, 4 * GIBIBYTE),
+        source.randint(0, 2000),
+        source.randint(0, 2000),
+        source.randint(0, 200 * MEBIBYTE),
+        source.randint(0, 200 * MEBIBYTE),
+        source.randint(0, 20 * MEBIBYTE),
+        source.randint(0, 10 * MEBIBYTE),
+    ]
 
 
 class DummyWithScorer(base.Strategy):
@@ -57,18 +56,18 @@ class DummyWithScorer(base.Strategy):
         # The same audit sees the same telemetry, so that a second run proposes the
         # same; this is not cryptography.
         source = random.Random(context.audit_uuid)  # noqa: S311  # nosec B311  # no secret
-        shares = (
-            source.randint(0, 100) / 100,
-            1 - source.randint(1 * GIBIBYTE, 4 * GIBIBYTE) / (4 * GIBIBYTE),
-            source.randint(0, 200 * MEBIBYTE) / (200 * MEBIBYTE),
-            source.randint(0, 20 * MEBIBYTE) / (20 * MEBIBYTE),
-        )
-        average = statistics.fmean(source.sample(range(1000), 20))
+        classifier = context.scoring_engine('dummy_scorer')
+        average = context.scoring_engine('dummy_avg_scorer')
+        workloads = json.loads(classifier.metainfo)['workloads']
+        telemetry = json.dumps(synthetic_telemetry(source))
+        workload, *_ = json.loads(classifier.calculate_score(telemetry))
+        sample = json.dumps(source.sample(range(1000), 20))
+        (mean,) = json.loads(average.calculate_score(sample))
         solution = Solution()
         for message in (
             'Hello from Dummy Strategy with Scorer!',
-            f'Detected Workload: {workload(shares)}',
-            f'AVG Scorer result: {average:g}',
+            f'Detected Workload: {workloads[workload]}',
+            f'AVG Scorer result: {mean:g}',
         ):
             solution.add_action('nop', {'message': message})
         solution.add_action('sleep', {'duration': 5.0})

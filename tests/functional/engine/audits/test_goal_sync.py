@@ -1,4 +1,4 @@
-"""The synchronization of the installed goals and strategies."""
+"""The synchronization of the installed goals, strategies and scoring engines."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from tests.audit_worlds import AuditCase, AuditWorld, strategy
 from watcherlite.db.query import Query
 from watcherlite.engine.audits import goal_sync
 from watcherlite.plugins import base, loader
+from watcherlite.plugins.scoring_engines.dummy import DummyScorer
 
 
 class CatalogueTest(AuditCase):
@@ -14,7 +15,12 @@ class CatalogueTest(AuditCase):
     def rows(self, world: AuditWorld) -> list[Any]:
         goals = world.store.list_goals(Query())
         strategies = world.store.list_strategies(Query())
-        return [g.goal for g in goals] + [s.strategy for s in strategies]
+        engines = world.store.list_scoring_engines(Query())
+        return [
+            *(g.goal for g in goals),
+            *(s.strategy for s in strategies),
+            *(e.engine for e in engines),
+        ]
 
     def test_installed_goals_and_strategies_are_stored(self) -> None:
         world = self.create_audit_world()
@@ -37,6 +43,11 @@ class CatalogueTest(AuditCase):
             ('Actuator', 'unclassified'), (found.strategy.display_name, found.goal_name)
         )
         self.assertIn('actions', found.strategy.parameters_spec['properties'])
+        engine = world.store.find_scoring_engine('dummy_scorer').engine
+        self.assertEqual(
+            (DummyScorer.description, DummyScorer.metainfo),
+            (engine.description, engine.metainfo),
+        )
 
     def test_a_second_sync_changes_nothing(self) -> None:
         world = self.create_audit_world()
@@ -50,7 +61,11 @@ class CatalogueTest(AuditCase):
         audit = world.wait_for_audit_end(world.audit())
         newer = type('Dummy', (base.Goal,), {'display_name': 'Better'})
         plugins = loader.Plugins.of(
-            goals={'dummy': newer}, strategies={'dummy': strategy(display_name='Best')}
+            goals={'dummy': newer},
+            strategies={'dummy': strategy(display_name='Best')},
+            scoring_engines={
+                'dummy_scorer': type('Newer', (DummyScorer,), {'metainfo': '[]'})
+            },
         )
         events = world.events()
         goal_sync.sync(world.store, plugins, self.clock)
@@ -64,6 +79,8 @@ class CatalogueTest(AuditCase):
             ),
         )
         self.assertEqual((audit, events), (world.reload(audit), world.events()))
+        scorer = world.store.find_scoring_engine('dummy_scorer').engine
+        self.assertEqual('[]', scorer.metainfo)
         # Plugins that are not installed here may be installed elsewhere.
         self.assertEqual(
             'Actuator', world.store.find_strategy('actuator').strategy.display_name

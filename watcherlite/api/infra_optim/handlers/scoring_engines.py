@@ -1,40 +1,38 @@
-"""Scoring engines: an empty collection, which clients of Watcher list.
+"""Scoring engines, loaded from plugins; read only."""
 
-Strategies compute their scores themselves.
-"""
+from typing import Any
 
-from watcherlite import exceptions
-from watcherlite.api.infra_optim import collection, pages
+from watcherlite.api import links, timestamps
+from watcherlite.api.infra_optim.collection import ObjectCollection
 from watcherlite.api.infra_optim.schemas import scoring_engines as schemas
-from watcherlite.api.operation import Request, Response
+from watcherlite.api.operation import Request, Routes
+from watcherlite.db.query import ListedScoringEngine
 
 
-def index(request: Request) -> Response:
-    """Return the empty collection.
+def represent(
+    request: Request, listed: ListedScoringEngine, detail: bool
+) -> dict[str, Any]:
+    """Return a scoring engine; `detail` adds its metainfo and its times."""
+    engine = listed.engine
+    shown: dict[str, Any] = {
+        'uuid': engine.uuid,
+        'name': engine.name,
+        'description': engine.description,
+        'links': links.object_links(request, 'scoring_engines', engine.uuid),
+    }
+    if detail:
+        shown['metainfo'] = engine.metainfo
+        shown.update(timestamps.of(engine))
+    return shown
 
-    :raises Invalid: unknown sort key
-    :raises NotFound: no object has the uuid of the marker
-    """
-    pages.sort_order(request, schemas.SORT_KEYS)
-    if 'marker' in request.query:
-        raise _not_found(request.query['marker'])
-    return Response({'scoring_engines': []})
 
-
-ROUTES = collection.list_routes(
-    'scoring_engines', 'scoring_engine', index, index, schemas
+SCORING_ENGINES = ObjectCollection(
+    'scoring_engines',
+    'scoring_engine',
+    lambda store: store.list_scoring_engines,
+    lambda store, name, deleted: store.find_scoring_engine(name, deleted),
+    represent,
 )
-
-
-@ROUTES.route(
-    'GET /v1/scoring_engines/{scoring_engine}',
-    'scoring_engine:get',
-    {200: schemas.ENGINE, 404: None},
+ROUTES: Routes = SCORING_ENGINES.routes(
+    schemas, schemas.ENGINE, 'Show a scoring engine.'
 )
-def show(request: Request) -> Response:
-    """Show a scoring engine."""
-    raise _not_found(request.path['scoring_engine'])
-
-
-def _not_found(name: str) -> exceptions.NotFound:
-    return exceptions.NotFound(f'ScoringEngine {name} could not be found')

@@ -6,18 +6,6 @@ from watcherlite.api.infra_optim import pages
 from watcherlite.api.infra_optim.schemas import fragments
 from watcherlite.api.operation import Schema
 
-#: Sort keys of Watcher, which clients offer.
-SORT_KEYS = (
-    'id',
-    'uuid',
-    'name',
-    'description',
-    'metainfo',
-    'created_at',
-    'updated_at',
-    'deleted_at',
-)
-
 _LISTED: Mapping[str, Schema] = {
     'uuid': fragments.UUID,
     'name': fragments.TEXT,
@@ -26,13 +14,14 @@ _LISTED: Mapping[str, Schema] = {
 }
 _DETAILED: Mapping[str, Schema] = {
     **_LISTED,
-    'metainfo': fragments.TEXT_OR_NULL,
+    'metainfo': {
+        **fragments.TEXT,
+        'description': 'The features and scores of the engine, usually as JSON.',
+    },
     **fragments.TIMESTAMPS,
 }
 
-QUERY = pages.paging(
-    SORT_KEYS, {**fragments.UUID, 'description': 'Ignored: the list is empty.'}
-)
+QUERY = pages.query_schema('scoring_engines')
 ENGINE, COLLECTION, DETAILED_COLLECTION = fragments.views(
     'scoring_engines', _LISTED, {(1, 0): _DETAILED}
 )

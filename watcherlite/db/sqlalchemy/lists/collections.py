@@ -33,6 +33,7 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     audit_templates,
     audits,
     goals,
+    scoring_engines,
     strategies,
 )
 from watcherlite.db.sqlalchemy.tables.clusters import (
@@ -230,6 +231,9 @@ COLLECTIONS: Mapping[str, Collection] = {
     'goals': _infra_optim('goals', goals, mappers.GOALS, (), ()),
     'strategies': _infra_optim(
         'strategies', strategies, mappers.STRATEGIES, _GOAL, ('goal_id',)
+    ),
+    'scoring_engines': _infra_optim(
+        'scoring_engines', scoring_engines, mappers.SCORING_ENGINES, (), ()
     ),
     'audit_templates': _infra_optim(
         'audit_templates',

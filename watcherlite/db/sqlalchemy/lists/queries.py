@@ -14,6 +14,7 @@ from watcherlite.db.query import (
     ListedAudit,
     ListedGoal,
     ListedPlan,
+    ListedScoringEngine,
     ListedStrategy,
     ListedTemplate,
     ListedWorker,
@@ -51,6 +52,7 @@ WORKERS = sa.select(
 _KINDS: dict[str, tuple[RowMapper[Any], Callable[..., Any]]] = {
     'goals': (mappers.GOALS, ListedGoal),
     'strategies': (mappers.STRATEGIES, ListedStrategy),
+    'scoring_engines': (mappers.SCORING_ENGINES, ListedScoringEngine),
     'audit_templates': (mappers.AUDIT_TEMPLATES, ListedTemplate),
     'audits': (mappers.AUDITS, ListedAudit),
     'action_plans': (mappers.ACTION_PLANS, ListedPlan),
@@ -182,6 +184,9 @@ class SqlListStore:
     def list_strategies(self, query: Query) -> list[ListedStrategy]:
         return self._list('strategies', query)
 
+    def list_scoring_engines(self, query: Query) -> list[ListedScoringEngine]:
+        return self._list('scoring_engines', query)
+
     def list_audit_templates(self, query: Query) -> list[ListedTemplate]:
         return self._list('audit_templates', query)
 
@@ -202,6 +207,11 @@ class SqlListStore:
 
     def find_strategy(self, name: str, deleted: bool = False) -> ListedStrategy:
         return self._find('strategies', name, deleted)
+
+    def find_scoring_engine(
+        self, name: str, deleted: bool = False
+    ) -> ListedScoringEngine:
+        return self._find('scoring_engines', name, deleted)
 
     def find_audit_template(self, name: str, deleted: bool = False) -> ListedTemplate:
         return self._find('audit_templates', name, deleted)

@@ -1,4 +1,4 @@
-"""Statements on audits, audit templates, goals and strategies."""
+"""Statements on audits, their templates, goals, strategies and scoring engines."""
 
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,6 +22,7 @@ from watcherlite.db.sqlalchemy.mappers import (
     AUDIT_TEMPLATES,
     AUDITS,
     GOALS,
+    SCORING_ENGINES,
     STRATEGIES,
 )
 from watcherlite.db.sqlalchemy.rows import RowMapper, split
@@ -31,6 +32,7 @@ from watcherlite.db.sqlalchemy.tables.audits import (
     audit_templates,
     audits,
     goals,
+    scoring_engines,
     strategies,
 )
 from watcherlite.db.sqlalchemy.text import dumps, fold
@@ -43,6 +45,7 @@ from watcherlite.domain.audits import (
     NewAudit,
     NewAuditTemplate,
     NewGoal,
+    NewScoringEngine,
     NewStrategy,
     Strategy,
 )
@@ -83,11 +86,15 @@ ALL_GOALS = GOALS.select().where(goals.c.deleted == ZERO).order_by(goals.c.id)
 ALL_STRATEGIES = (
     STRATEGIES.select().where(strategies.c.deleted == ZERO).order_by(strategies.c.id)
 )
+ALL_SCORING_ENGINES = (
+    SCORING_ENGINES.select()
+    .where(scoring_engines.c.deleted == ZERO)
+    .order_by(scoring_engines.c.id)
+)
+_Named = NewGoal | NewStrategy | NewScoringEngine | NewAuditTemplate | NewAudit
 
 
-def stored(
-    mapper: RowMapper[Any], row: NewGoal | NewStrategy | NewAuditTemplate | NewAudit
-) -> dict[str, Any]:
+def stored(mapper: RowMapper[Any], row: _Named) -> dict[str, Any]:
     """Return the values of a row, with the columns of its unique name."""
     return {
         **mapper.by_column(row),
@@ -97,7 +104,7 @@ def stored(
 
 
 class PluginRows:
-    """The statements that synchronize goals, or strategies, with their plugins.
+    """The statements that synchronize the rows of one kind with their plugins.
 
     These are few and rarely written, so that all databases share the statements.
 
@@ -163,6 +170,7 @@ class PluginRows:
 
 _GOALS = PluginRows(GOALS, 'display_name', 'efficacy_specification')
 _STRATEGIES = PluginRows(STRATEGIES, 'display_name', 'goal_id', 'parameters_spec')
+_SCORING_ENGINES = PluginRows(SCORING_ENGINES, 'description', 'metainfo')
 
 
 class AuditStatements(StatementGroup):
@@ -215,6 +223,13 @@ class AuditStatements(StatementGroup):
             key = goals[name].id
             desired += [member.evolve(goal_id=key) for member in members]
         _STRATEGIES.sync(self._session, {s.name: s for s in known}, desired, now)
+
+    def sync_scoring_engines(
+        self, engines: Sequence[NewScoringEngine], now: datetime.datetime
+    ) -> None:
+        rows = self._session.rows(ALL_SCORING_ENGINES)
+        known = {engine.name: engine for engine in map(SCORING_ENGINES.read, rows)}
+        _SCORING_ENGINES.sync(self._session, known, engines, now)
 
     def _goals(self) -> dict[str, Goal]:
         """Return the goals that are not deleted, by name."""

@@ -1,4 +1,4 @@
-"""The tables of audits, their templates, goals and strategies."""
+"""The tables of audits, their templates, goals, strategies and scoring engines."""
 
 import sqlalchemy as sa
 
@@ -39,6 +39,24 @@ strategies = schema.table(
     schema.unique_name('strategies'),
     sa.Index('ix_strategies_goal_id', 'goal_id'),
     sa.Index('ix_strategies_lower_name', 'lower_name'),
+    counted=True,
+)
+
+scoring_engines = schema.table(
+    'scoring_engines',
+    schema.counter(),
+    schema.column('uuid', types.UUID),
+    schema.column('name', types.NAME),
+    schema.column('description', types.TEXT),
+    schema.column('metainfo', types.TEXT),
+    sa.Column('created_at', types.TIME),
+    sa.Column('updated_at', types.TIME),
+    sa.Column('deleted_at', types.TIME),
+    schema.column('deleted', types.BIG),
+    schema.column('lower_name', types.NAME),
+    sa.UniqueConstraint('uuid'),
+    schema.unique_name('scoring_engines'),
+    sa.Index('ix_scoring_engines_lower_name', 'lower_name'),
     counted=True,
 )
 
