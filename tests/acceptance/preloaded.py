@@ -338,8 +338,7 @@ def main():
         importlib.import_module(path.partition(':')[0])
     for kind in ('list', 'show'):
         stevedore.ExtensionManager(f'cliff.formatter.{kind}')
-    # Validating the schemas of built-in plugins, which each process does once, takes as
-    # long as the rest of the start of a daemon.
+    # Import the plugins as well, all of which a daemon imports at its start.
     bootstrap.load_plugins(conf.new([], [], []))
     # Keep the shared pages from being copied.
     gc.collect()

@@ -25,8 +25,6 @@ TRUE = frozenset({'1', 'on', 't', 'true', 'y', 'yes'})
 FALSE = frozenset({'0', 'off', 'f', 'false', 'n', 'no'})
 
 _COMPILED: 'weakref.WeakKeyDictionary[type, Any]' = weakref.WeakKeyDictionary()
-#: Checked class -> problem of its declarations.
-_CHECKED: 'weakref.WeakKeyDictionary[type, str | None]' = weakref.WeakKeyDictionary()
 #: Keywords that examine nested values, which may be unknown.
 _DEEP = frozenset(
     {'contains', 'const', 'dependentSchemas', 'enum', 'if', 'not', 'uniqueItems'}
@@ -65,13 +63,7 @@ def fit(
 
 
 def declaration_problem(kind: type[ResourceHandler]) -> str | None:
-    """Return the problem of the declarations of a resource handler, or None; cached."""
-    if kind not in _CHECKED:
-        _CHECKED[kind] = _declaration_problem(kind)
-    return _CHECKED[kind]
-
-
-def _declaration_problem(kind: type[ResourceHandler]) -> str | None:
+    """Return the problem of the declarations of a resource handler, or None."""
     if not isinstance(kind.properties, Mapping):
         return 'its properties are no mapping of a name to a Property'
     for name, declared in kind.properties.items():

@@ -9,7 +9,7 @@ from oslo_config import cfg
 from tests import base
 from watcherlite import exceptions
 from watcherlite.plugins import base as contract
-from watcherlite.plugins import loader
+from watcherlite.plugins import loader, properties
 
 ROOT = pathlib.Path(__file__).parents[3]
 
@@ -212,6 +212,18 @@ class TestInstalled(base.TestCase):
                 self.plugins.action_type(entry.name).description, entry.description
             )
         self.assertEqual({None}, {entry.error for entry in ours})
+
+    def test_the_declarations_of_built_in_resource_handlers_are_valid(self):
+        # They are not checked when a process starts.
+        handlers = self.plugins.resource_types()
+        ours = {
+            name: properties.declaration_problem(handler)
+            for name, handler in handlers.items()
+            if handler.__module__.startswith(loader.OURS)
+        }
+
+        self.assertLessEqual({'Local::File', 'OS::Nova::Server'}, ours.keys())
+        self.assertEqual(dict.fromkeys(ours), ours)
 
     def test_their_options_are_in_the_sample(self):
         groups = {group: [o.name for o in opts] for group, opts in loader.list_opts()}
