@@ -275,9 +275,9 @@ class AuditNotificationTest(NotificationCase, ApiCase):
 
         notifications = self.receive(first, second)
 
-        no_strategy = (
-            'No strategy for the goal airflow_optimization is installed; name one, or '
-            'install one'
+        no_cloud = (
+            'No cloud is configured: set [openstack] cloud, or auth_url and the user '
+            'of this service'
         )
         no_weight = (
             'There is no weight for the action type teleport; add it to weights in '
@@ -288,7 +288,7 @@ class AuditNotificationTest(NotificationCase, ApiCase):
                 'audit.create first: PENDING',
                 'audit.update first: PENDING -> ONGOING',
                 'audit.strategy.start first: ONGOING',
-                f'ERROR audit.strategy.error first: ONGOING, {no_strategy}',
+                f'ERROR audit.strategy.error first: ONGOING, {no_cloud}',
                 'audit.update first: ONGOING -> FAILED',
                 'audit.create second: PENDING',
                 'audit.update second: PENDING -> ONGOING',
@@ -302,7 +302,11 @@ class AuditNotificationTest(NotificationCase, ApiCase):
         )
         self.assertEqual(
             [
-                ('NotFound', 'watcherlite.engine.audits.proposal', 'strategy'),
+                (
+                    'ConfigurationError',
+                    'watcherlite.plugins.openstack.connections',
+                    '_opened',
+                ),
                 ('Invalid', 'watcherlite.plugins.planners.weight', 'plan'),
             ],
             [
@@ -314,7 +318,7 @@ class AuditNotificationTest(NotificationCase, ApiCase):
         )
         self.assertEqual(
             {
-                first: f'Strategy failed: {no_strategy}',
+                first: f'Strategy uniform_airflow failed: {no_cloud}',
                 second: f'Planner weight failed: {no_weight}',
             },
             # The last notification of each object.

@@ -1,6 +1,6 @@
 """Measurements of compute nodes and servers, as strategies read them."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
@@ -57,6 +57,23 @@ def aggregate(parameters: Mapping[str, Any], kind: str) -> str:
     method = parameters['aggregation_method']
     former = method.get('node') if kind == 'compute_node' else ''
     return str(former or method.get(kind, 'mean'))
+
+
+def split_nodes(
+    nodes: Iterable[ComputeNode], values: Mapping[str, float], threshold: float
+) -> tuple[Sequence[ComputeNode], Sequence[ComputeNode]]:
+    """Return the compute nodes at a threshold or above it, and those below it.
+
+    The former from the highest to the lowest value, the latter from the lowest to the
+    highest. Compute nodes without a value are in neither.
+    """
+    measured = [node for node in nodes if node.uuid in values]
+    above = [node for node in measured if values[node.uuid] >= threshold]
+    below = [node for node in measured if values[node.uuid] < threshold]
+    return (
+        sorted(above, key=lambda node: -values[node.uuid]),
+        sorted(below, key=lambda node: values[node.uuid]),
+    )
 
 
 class Measurements:

@@ -14,6 +14,8 @@ from watcherlite.plugins.openstack.strategies import (
     host_maintenance,
     node_resource_consolidation,
     noisy_neighbor,
+    outlet_temperature,
+    uniform_airflow,
     vm_workload_consolidation,
     workload_balance,
     workload_stabilization,
@@ -162,6 +164,30 @@ class TestInvariants(base.TestCase):
 
         self.check(nodes, servers, solution)
         self.assertLessEqual(len(solution.actions), 1)
+
+    @given(snapshots(), st.data())
+    def test_outlet_temperature_moves_at_most_one_server(self, snapshot, data):
+        nodes, servers = snapshot
+
+        solution = outlet_temperature.propose(
+            ComputeModel(nodes, servers), self.usage(data, nodes), 50
+        )
+
+        self.check(nodes, servers, solution)
+        self.assertLessEqual(len(solution.actions), 1)
+
+    @given(snapshots(), st.data())
+    def test_uniform_airflow_moves_servers_of_one_node(self, snapshot, data):
+        nodes, servers = snapshot
+        faulty = {node.uuid for node in nodes if data.draw(st.booleans())}
+
+        solution = uniform_airflow.propose(
+            ComputeModel(nodes, servers), self.usage(data, nodes), faulty, 50
+        )
+
+        self.check(nodes, servers, solution)
+        sources = {source for _, source, _ in compute_models.migrations(solution)}
+        self.assertLessEqual(len(sources), 1)
 
     @given(snapshots(), st.data())
     def test_a_node_in_maintenance_is_empty_afterwards(self, snapshot, data):

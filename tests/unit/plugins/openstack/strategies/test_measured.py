@@ -7,12 +7,15 @@ from tests.compute_models import make_node, make_server, migrations, services
 from watcherlite import exceptions, testing
 from watcherlite.plugins import options
 from watcherlite.plugins.openstack.datasources.file import File
+from watcherlite.plugins.openstack.datasources.prometheus import Prometheus
 from watcherlite.plugins.openstack.models import compute
 from watcherlite.plugins.openstack.models.compute import ComputeModel
 from watcherlite.plugins.openstack.strategies import (
     basic,
     node_resource_consolidation,
     noisy_neighbor,
+    outlet_temperature,
+    uniform_airflow,
     vm_workload_consolidation,
     workload_balance,
     workload_stabilization,
@@ -287,3 +290,152 @@ class TestNoisyNeighbor(base.TestCase):
 
         self.assertEqual([('uuid-002', 'compute-1', 'compute-2')], propose(0.35))
         self.assertEqual([], propose(0.6))
+
+
+class TestOutletTemperature(MeasuredCase):
+    def run_outlet(self, temperatures, servers, nodes=None, **parameters):
+        return self.run_strategy(
+            outlet_temperature.OutletTemperature,
+            nodes or [make_node(number) for number in (1, 2, 3)],
+            servers,
+            {
+                'host_outlet_temp': {
+                    f'compute-{number}': value
+                    for number, value in enumerate(temperatures, start=1)
+                }
+            },
+            **parameters,
+        )
+
+    def test_one_server_of_the_hottest_node_goes_to_the_coolest(self):
+        servers = [make_server(1, 1), make_server(2, 2), make_server(3, 2)]
+
+        solution = self.run_outlet((36, 40, 30), servers)
+
+        self.assertEqual([('uuid-002', 'compute-2', 'compute-3')], migrations(solution))
+        self.assertEqual({}, solution.indicators)
+
+    def test_the_threshold_is_too_hot(self):
+        servers = [make_server(1, 1)]
+
+        found = [
+            len(migrations(self.run_outlet(temperatures, servers, threshold=30)))
+            for temperatures in ((30, 29.9, 31), (29.9, 20, 20), (31, 30, 30))
+        ]
+
+        self.assertEqual([1, 0, 0], found)
+
+    def test_servers_that_must_stay_and_full_nodes_are_skipped(self):
+        nodes = [
+            make_node(1),
+            make_node(2, vcpus=1),
+            make_node(3),
+            make_node(4, status=compute.DISABLED),
+        ]
+        servers = [
+            make_server(1, 1, excluded=True),
+            make_server(2, 1, state=compute.STOPPED),
+            make_server(3, 1, vcpus=2),
+        ]
+
+        solution = self.run_outlet((40, 10, 20, 5), servers, nodes)
+
+        self.assertEqual([('uuid-003', 'compute-1', 'compute-3')], migrations(solution))
+
+    def test_a_node_without_a_measurement_is_no_destination(self):
+        self.assertEqual([], migrations(self.run_outlet((40,), [make_server(1, 1)])))
+
+
+class TestUniformAirflow(MeasuredCase):
+    def run_airflow(self, servers, inlet=30, power=400, nodes=None, **parameters):
+        return self.run_strategy(
+            uniform_airflow.UniformAirflow,
+            nodes or [make_node(1), make_node(2), make_node(3, vcpus=4)],
+            servers,
+            {
+                'host_airflow': {'compute-1': 500, 'compute-2': 300, 'compute-3': 100},
+                'host_inlet_temp': {'compute-1': inlet},
+                'host_power': {'compute-1': power},
+            },
+            **parameters,
+        )
+
+    def test_one_active_server_goes_to_the_lowest_airflow(self):
+        servers = [
+            make_server(1, 1, state=compute.STOPPED),
+            make_server(2, 1),
+            make_server(3, 1),
+        ]
+
+        # Hot, or powerful: the airflow is no problem of the hardware.
+        found = [
+            migrations(self.run_airflow(servers, *values))
+            for values in ((28, 349), (27, 350), (30, 400))
+        ]
+
+        self.assertEqual([[('uuid-002', 'compute-1', 'compute-3')]] * 3, found)
+
+    def test_a_faulty_node_is_emptied_and_its_largest_servers_go_first(self):
+        servers = [
+            make_server(1, 1, vcpus=1),
+            make_server(2, 1, vcpus=4),
+            make_server(3, 1, vcpus=2, state=compute.STOPPED),
+            make_server(4, 1, vcpus=2, excluded=True),
+        ]
+
+        solution = self.run_airflow(servers, inlet=27, power=349)
+
+        self.assertEqual(
+            [
+                ('uuid-001', 'compute-1', 'compute-2'),
+                ('uuid-002', 'compute-1', 'compute-3'),
+                ('uuid-003', 'compute-1', 'compute-2'),
+            ],
+            migrations(solution),
+        )
+        self.assertEqual({}, solution.indicators)
+
+    def test_a_faulty_node_is_emptied_completely_or_not_at_all(self):
+        nodes = [make_node(1), make_node(2, vcpus=1), make_node(3, vcpus=1)]
+        servers = [make_server(number, 1) for number in (1, 2, 3)]
+
+        self.assertEqual([], migrations(self.run_airflow(servers, 20, 100, nodes)))
+
+    def test_the_thresholds_are_parameters(self):
+        servers = [make_server(1, 1), make_server(2, 1)]
+
+        found = [
+            len(migrations(self.run_airflow(servers, **parameters)))
+            for parameters in (
+                {'threshold_airflow': 501},
+                {'threshold_airflow': 500},
+                {'threshold_inlet_t': 30.1, 'threshold_power': 400.1},
+            )
+        ]
+
+        self.assertEqual([0, 1, 2], found)
+
+    def test_missing_metrics_are_named(self):
+        for strategy, missing in (
+            (
+                uniform_airflow.UniformAirflow,
+                'host_airflow, host_inlet_temp, host_power',
+            ),
+            (outlet_temperature.OutletTemperature, 'host_outlet_temp'),
+        ):
+            source = Prometheus(
+                options.standalone_group(Prometheus, {'url': 'http://x'})
+            )
+            with self.assertRaisesRegex(
+                exceptions.ConfigurationError, f'No datasource has {missing}'
+            ):
+                testing.run_strategy(
+                    strategy,
+                    models={'compute': lambda scope: ComputeModel([], [])},
+                    datasource=source,
+                )
+            with self.assertRaisesRegex(
+                exceptions.NotFound,
+                rf'no {missing.partition(",")[0]} \(.*\) of any of the 1 compute nodes',
+            ):
+                self.run_strategy(strategy, [make_node(1)], [], {})
