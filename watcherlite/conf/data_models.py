@@ -24,7 +24,7 @@ OPTS = [
     ),
     cfg.ListOpt(
         'datasources',
-        default=['prometheus', 'aetos', 'file'],
+        default=['prometheus', 'aetos', 'gnocchi', 'file'],
         mutable=True,
         help='The datasources in the order of preference. A strategy reads the first '
         'one that is configured and has all of its metrics; each is configured in '

@@ -8,7 +8,7 @@ from tests import base, ports
 from tests.functional.plugins.http_server import Server
 from watcherlite import exceptions
 from watcherlite.plugins import options
-from watcherlite.plugins.openstack.datasources import prometheus
+from watcherlite.plugins.openstack.datasources import answers
 from watcherlite.plugins.openstack.datasources.prometheus import Prometheus
 
 ANSWER = {
@@ -65,7 +65,7 @@ class TestPrometheus(base.TestCase):
             self.read(url)
 
     def test_an_answer_is_limited(self):
-        self.patch(prometheus, 'LONGEST', 10)
+        self.patch(answers, 'LONGEST', 10)
 
         with self.assertRaisesRegex(exceptions.WatcherliteError, 'more than 10 bytes'):
             self.read(self.serve())

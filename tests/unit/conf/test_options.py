@@ -107,7 +107,10 @@ DEFAULTS = {
         'refused_networks': list(REFUSED_NETWORKS),
         'allowed_networks': [],
     },
-    'data_models': {'max_age': 60.0, 'datasources': ['prometheus', 'aetos', 'file']},
+    'data_models': {
+        'max_age': 60.0,
+        'datasources': ['prometheus', 'aetos', 'gnocchi', 'file'],
+    },
     'openstack': {
         'cloud': None,
         'client_config_file': None,

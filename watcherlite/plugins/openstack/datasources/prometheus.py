@@ -5,18 +5,16 @@ One query returns the values of all hosts or servers.
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar
 
 from oslo_config import cfg
 
 from watcherlite import exceptions
 from watcherlite.plugins import base
 from watcherlite.plugins.openstack import errors, metrics
+from watcherlite.plugins.openstack.datasources import answers
 
-#: Maximum size of an answer in bytes: about 200,000 values.
-LONGEST = 64 * 1024 * 1024
-_CHUNK = 64 * 1024
 _AGGREGATES = {'mean': 'avg', 'min': 'min', 'max': 'max', 'count': 'avg'}
 _MEBIBYTE = 1024 * 1024
 #: Nanoseconds of CPU time per second, to percent.
@@ -123,7 +121,7 @@ class _PromQL(base.DataSource):
         )
         values = _values(self.name, self.send(promql), label)
         if is_host:
-            return _of_hosts(values, resources)
+            return answers.values_of_hosts(values, resources)
         found = {name: values[name] for name in resources if name in values}
         if metric == metrics.INSTANCE_CPU_USAGE:
             # Of all vCPUs; a rate may exceed what is possible.
@@ -132,17 +130,6 @@ class _PromQL(base.DataSource):
                 for name, value in found.items()
             }
         return found
-
-
-def _of_hosts(values: Mapping[str, float], hosts: Collection[str]) -> dict[str, float]:
-    """Return the values of hosts; only one of nova and the label may have a domain."""
-    short = {name.partition('.')[0]: value for name, value in values.items()}
-    found = {}
-    for host in hosts:
-        value = values.get(host, short.get(host.partition('.')[0]))
-        if value is not None:
-            found[host] = value
-    return found
 
 
 def _values(source: str, body: bytes, label: str) -> dict[str, float]:
@@ -233,7 +220,7 @@ class Prometheus(_PromQL):
                         f'{response.status_code}; check the options of '
                         '[watcherlite.datasources.prometheus]'
                     )
-                return _body(self.name, response)
+                return answers.read_body(self.name, response)
         except requests.RequestException as error:
             raise exceptions.ServiceUnavailable(
                 f'The datasource prometheus cannot be read: {type(error).__name__}'
@@ -275,17 +262,4 @@ class Aetos(base.CloudClient, _PromQL):
                 stream=True,
             )
             with response:
-                return _body(self.name, response)
-
-
-def _body(source: str, response: Any) -> bytes:
-    """Return the body of a response, up to the limit."""
-    parts, size = [], 0
-    for part in response.iter_content(_CHUNK):
-        size += len(part)
-        if size > LONGEST:
-            raise exceptions.WatcherliteError(
-                f'The datasource {source} answers with more than {LONGEST} bytes'
-            )
-        parts.append(part)
-    return b''.join(parts)
+                return answers.read_body(self.name, response)
