@@ -75,6 +75,11 @@ class ListingCase(StoreCase):
     def insert_rows(self) -> None:
         """Store rows of every noun, with equal and missing values."""
         self.commit(self._proposals)
+        listed = self.store.list_scoring_engines(Query())
+        ids = {one.engine.uuid: one.engine.id for one in listed}
+        self.engines = [
+            dataclasses.replace(engine, id=ids[engine.uuid]) for engine in self.engines
+        ]
         self.plans = [self._plan(n) for n in range(6)]
         self.actions = self._actions()
 
@@ -95,7 +100,7 @@ class ListingCase(StoreCase):
             tx.ensure_strategy(make_strategy(name=f's{n % 3}{n}', goal_id=goal))
             for n, goal in enumerate((keys[1], keys[0], None, keys[0]))
         ]
-        engines = [
+        self.engines = [
             make_scoring_engine(
                 name=f'scorer {n}',
                 description='the same' if n else 'another',
@@ -103,11 +108,7 @@ class ListingCase(StoreCase):
             )
             for n in range(4)
         ]
-        tx.sync_scoring_engines(engines, at(1))
-        self.engines = [
-            dataclasses.replace(engine, id=n)
-            for n, engine in enumerate(engines, start=1)
-        ]
+        tx.sync_scoring_engines(self.engines, at(1))
         ids = [None, *(strategy.id for strategy in self.strategies)]
         self.templates = [
             tx.insert_audit_template(

@@ -308,8 +308,8 @@ class StoreAuditsContract(StoreCase):
         self.commit(lambda tx: tx.sync_scoring_engines([same, old, gone], at(1)))
         before = [one.engine for one in self.store.list_scoring_engines(Query())]
         self.assertEqual(
-            [dataclasses.replace(e, id=n) for n, e in enumerate((same, old, gone), 1)],
-            before,
+            [same, old, gone],
+            [dataclasses.replace(engine, id=same.id) for engine in before],
         )
 
         new = make_scoring_engine(name='d', created_at=None)
