@@ -142,7 +142,7 @@ class Connector:
         """
         self._settings = messaging
         self._name = name
-        self._addresses = addresses.parse(messaging.url)
+        self._addresses = addresses.parse(messaging.url, messaging.option)
 
     def open(self, timeout: float | None = None) -> BrokerConnection:
         """Return a new connection to the host that answered last, or the next one.
@@ -171,7 +171,7 @@ class Connector:
         why = '; '.join(errors).rstrip('.')
         raise exceptions.BrokerUnavailable(
             f'The message broker cannot be reached. {why}. Check that it runs and '
-            'accepts the credentials of [messaging] url.'
+            f'accepts the credentials of {self._settings.option}.'
         )
 
     @contextlib.contextmanager

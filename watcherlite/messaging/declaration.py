@@ -45,6 +45,20 @@ def declare_queue(channel: Any, queue: topology.Queue, remedy: str) -> None:
         channel.queue_bind(queue=queue.name, exchange=exchange, routing_key=routing_key)
 
 
+def has_exchange(link: connection.BrokerConnection, name: str) -> bool:
+    """Return whether an exchange exists."""
+    channel = link.channel()
+    try:
+        channel.exchange_declare(exchange=name, type='topic', passive=True)
+    except pyamqp.Transport.channel_errors as error:
+        if getattr(error, 'reply_code', None) != _NOT_FOUND:
+            raise
+        # The broker has closed the channel.
+        return False
+    channel.close()
+    return True
+
+
 def count_messages(
     link: connection.BrokerConnection, names: Iterable[str]
 ) -> dict[str, int]:

@@ -1,7 +1,14 @@
-"""The bus of the settings."""
+"""The bus of the settings, and the consumer of notifications of services."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from watcherlite import exceptions
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.messaging import addresses, bus, in_process, settings
+
+if TYPE_CHECKING:
+    from watcherlite.messaging.notification_consumer import NotificationConsumer
 
 _NOTIFICATIONS = settings.NotificationDestination()
 
@@ -40,4 +47,30 @@ def open_bus(
         if scheme
         else '[messaging] url is not a URL: it has to begin with memory://, amqp://, '
         'amqps:// or rabbit://.'
+    )
+
+
+def open_notification_consumer(
+    messaging: settings.MessagingSettings,
+    sources: Sequence[settings.NotificationSource],
+    *,
+    host: str,
+    on_notification: Callable[[ServiceNotification], None],
+    on_consuming: Callable[[], None],
+    on_lost: Callable[[], None],
+) -> 'NotificationConsumer':
+    """Return a consumer of notifications of services, which `start` connects.
+
+    :param on_notification, on_consuming, on_lost: see `NotificationConsumer`
+    :raises exceptions.ConfigurationError: the URL is invalid
+    """
+    from watcherlite.messaging import notification_consumer
+
+    return notification_consumer.NotificationConsumer(
+        messaging,
+        sources,
+        host=host,
+        on_notification=on_notification,
+        on_consuming=on_consuming,
+        on_lost=on_lost,
     )

@@ -10,6 +10,7 @@ class MessagingSettings:
     """The connection to the broker; times are seconds.
 
     :param url: see `addresses.parse`; it holds a password, so it is not in the repr
+    :param option: the option that has the URL, for messages
     :param heartbeat: the AMQP heartbeat, 0 for none
     :param connect_timeout: for each host
     :param confirm_timeout: for the confirmation of commands and broadcasts, and for
@@ -31,6 +32,7 @@ class MessagingSettings:
     tls_ca_file: str = ''
     tls_cert_file: str = ''
     tls_key_file: str = ''
+    option: str = '[messaging] url'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,3 +55,11 @@ class NotificationDestination:
     quorum_queue: bool = False
     auto_delete: bool = False
     priorities: tuple[str, ...] = PRIORITIES
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class NotificationSource:
+    """A topic of notifications of another service, and the exchange that has it."""
+
+    exchange: str
+    topic: str

@@ -17,6 +17,10 @@ DELIVERY_LIMIT = 5
 LANE_LENGTH = 10_000
 #: The number of dead letters that are kept, the newest.
 DEAD_LETTERS_LENGTH = 10_000
+#: The milliseconds and the number of notifications of services that are kept for a
+#: consumer that is busy.
+SERVICE_NOTIFICATION_TTL = 300_000
+SERVICE_NOTIFICATIONS_LENGTH = 10_000
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,6 +123,25 @@ def control_queue(prefix: str, name: str) -> Queue:
         durable=False,
         exclusive=True,
         auto_delete=True,
+    )
+
+
+def service_notification_queue(prefix: str, name: str) -> Queue:
+    """Return the queue of one consumer of notifications of services.
+
+    It is deleted with the connection of its consumer, and bounded: if the consumer
+    does not keep up, the oldest messages are dropped.
+    """
+    return Queue(
+        f'{prefix}.service_notifications.{name}',
+        (),
+        durable=False,
+        exclusive=True,
+        auto_delete=True,
+        arguments={
+            'x-message-ttl': SERVICE_NOTIFICATION_TTL,
+            'x-max-length': SERVICE_NOTIFICATIONS_LENGTH,
+        },
     )
 
 
