@@ -4,7 +4,7 @@ import functools
 import logging
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from oslo_config import cfg
 
@@ -56,6 +56,9 @@ from watcherlite.plugins import loader
 from watcherlite.plugins.openstack.connections import Clouds
 from watcherlite.plugins.openstack.delegation import Delegations
 
+if TYPE_CHECKING:
+    from watcherlite.messaging.notification_consumer import NotificationConsumer
+
 LOG = logging.getLogger(__name__)
 
 #: Seconds that the bus and the relay have to stop.
@@ -74,6 +77,7 @@ class Runtime:
     :ivar reading: the queries for stacks
     :ivar clusters: the operations on clusters, nodes, policies and receivers
     :ivar delegations: the credentials of users for the cloud
+    :ivar service_notifications: the consumer of notifications of the cloud, or None
     :ivar worker: None in a process that executes no actions
 
     :param plugins: from `load_plugins`; None: they are loaded
@@ -97,6 +101,9 @@ class Runtime:
         self.plugins = plugins or load_plugins(conf)
         # First, because it opens no connection: its errors leave none open.
         self.bus: Bus = open_bus(conf)
+        self.service_notifications = (
+            self._open_notification_consumer() if ENGINE in lanes else None
+        )
         self.store = store or open_store(conf)
         self.clock = DatabaseClock(SystemClock(), self.store.now)
         self.progress = PlanProgress(self.plugins)
@@ -113,7 +120,10 @@ class Runtime:
         self.audits = AuditOperations(self.store, self.plugins, self.clock, self)
         self.templates = TemplateOperations(self.store, self.plugins, self.clock)
         self.data_models = DataModels(
-            self.plugins, self.clock, lambda: float(conf.data_models.max_age)
+            self.plugins,
+            self.clock,
+            lambda: float(conf.data_models.max_age),
+            lambda: float(conf.data_models.max_age_with_notifications),
         )
         self.datasources = Datasources(
             self.plugins, lambda: conf.data_models.datasources
@@ -197,6 +207,8 @@ class Runtime:
         if credentials is not None:
             credentials.start()
             self.credentials = credentials
+        if self.service_notifications is not None:
+            self.service_notifications.start()
         self.bus.start(
             self._lanes, lambda lane, message: self._handle(message), self._handle
         )
@@ -209,6 +221,21 @@ class Runtime:
         """
         self.clock.start()
         goal_sync.sync(self.store, self.plugins, self.clock)
+
+    def _open_notification_consumer(self) -> 'NotificationConsumer | None':
+        """Return the consumer for the data models; None without a broker."""
+        messaging = settings.service_notification_settings(self.conf)
+        if messaging is None:
+            return None
+        return factory.open_notification_consumer(
+            messaging,
+            settings.notification_sources(self.conf),
+            host=self.conf.host,
+            # The data models do not exist yet.
+            on_notification=lambda one: self.data_models.on_notification(one),
+            on_consuming=lambda: self.data_models.on_notifications_missed(),
+            on_lost=lambda: self.data_models.on_notifications_lost(),
+        )
 
     def _types(self) -> ActionTypes:
         """Return the action types of plugins, audits, stacks and clusters."""
@@ -272,6 +299,8 @@ class Runtime:
             self.reconciler.stop()
         if self.credentials is not None:
             self.credentials.stop()
+        if self.service_notifications is not None:
+            self.service_notifications.stop(CLOSING)
         if self.relay is not None:
             self.relay.stop(CLOSING)
         self.bus.close(CLOSING)
@@ -404,6 +433,10 @@ def check(conf: cfg.ConfigOpts) -> None:
     """
     settings.payload_settings(conf)
     open_bus(conf).close(0)
+    service_notifications = settings.service_notification_settings(conf)
+    if service_notifications is not None:
+        addresses.parse(service_notifications.url, service_notifications.option)
+        settings.notification_sources(conf)
     store = open_store(conf)
     try:
         store.check()

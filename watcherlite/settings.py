@@ -1,5 +1,6 @@
 """Conversion of options to the settings of the parts of a process."""
 
+import dataclasses
 import functools
 import ipaddress
 
@@ -14,7 +15,7 @@ from watcherlite.engine.audits.reconciler import ReconcilerSettings
 from watcherlite.engine.clusters.services import ClusterLimits
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.services import ExecutionSettings
-from watcherlite.messaging.settings import MessagingSettings
+from watcherlite.messaging.settings import MessagingSettings, NotificationSource
 from watcherlite.notifications import settings as notification_settings
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 
@@ -47,6 +48,42 @@ def messaging_settings(conf: cfg.ConfigOpts) -> MessagingSettings:
         tls_cert_file=group.tls_cert_file or '',
         tls_key_file=group.tls_key_file or '',
     )
+
+
+def service_notification_settings(conf: cfg.ConfigOpts) -> MessagingSettings | None:
+    """Return the settings of the connection to the broker of the cloud.
+
+    :returns: None if notifications of services are not consumed
+    """
+    group = conf.data_models
+    url = group.notification_transport_url.strip()
+    if not url:
+        return None
+    return dataclasses.replace(
+        messaging_settings(conf),
+        url=url,
+        tls_ca_file=group.notification_tls_ca_file or '',
+        tls_cert_file='',
+        tls_key_file='',
+        option='[data_models] notification_transport_url',
+    )
+
+
+def notification_sources(conf: cfg.ConfigOpts) -> list[NotificationSource]:
+    """Return the topics of notifications of services.
+
+    :raises exceptions.ConfigurationError: one is not EXCHANGE.TOPIC
+    """
+    found = []
+    for name in conf.data_models.notification_topics:
+        exchange, _, topic = name.rpartition('.')
+        if not exchange or not topic:
+            raise exceptions.ConfigurationError(
+                f'[data_models] notification_topics: {name!r} is not EXCHANGE.TOPIC, '
+                'for instance nova.versioned_notifications.'
+            )
+        found.append(NotificationSource(exchange, topic))
+    return found
 
 
 def execution_settings(conf: cfg.ConfigOpts, lane: str) -> ExecutionSettings:

@@ -8,13 +8,17 @@ from typing import Any
 import fixtures
 
 from tests import base
-from watcherlite import bootstrap, conf, settings
+from watcherlite import bootstrap, conf, exceptions, settings
 from watcherlite.conf.secrets import BYTES
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings
 from watcherlite.engine.audits.reconciler import ReconcilerSettings
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.execution.services import ExecutionSettings
-from watcherlite.messaging.settings import MessagingSettings, NotificationDestination
+from watcherlite.messaging.settings import (
+    MessagingSettings,
+    NotificationDestination,
+    NotificationSource,
+)
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
 
 
@@ -122,8 +126,49 @@ class TestNotifications(SettingsCase):
             ),
             (settings, host, where),
         )
-        self.assert_differs(settings, 'prefix', default=MessagingSettings('x'))
+        self.assert_differs(
+            settings, 'prefix', 'option', default=MessagingSettings('x')
+        )
         self.assert_differs(where, 'priorities')
+
+    def test_notifications_of_services_have_a_broker_of_their_own(self) -> None:
+        messaging = section('messaging', {'url': 'amqp://u@h/v', 'tls_key_file': '/k'})
+        values = {
+            'notification_transport_url': 'rabbit://cloud',
+            'notification_topics': 'nova.versioned, a.b.c',
+            'notification_tls_ca_file': '/ca',
+        }
+        given = self.read(*messaging, *section('data_models', values))
+        self.assertEqual(
+            MessagingSettings(
+                'rabbit://cloud',
+                tls_ca_file='/ca',
+                option='[data_models] notification_transport_url',
+            ),
+            settings.service_notification_settings(given),
+        )
+        self.assertEqual(
+            [NotificationSource('nova', 'versioned'), NotificationSource('a.b', 'c')],
+            settings.notification_sources(given),
+        )
+        self.assertIsNone(settings.service_notification_settings(self.read(*messaging)))
+
+    def test_invalid_options_of_notifications_of_services_are_named(self) -> None:
+        for values, message in (
+            (
+                {'notification_transport_url': 'memory://'},
+                r'\(\[data_models\] notification_transport_url\) cannot be used',
+            ),
+            (
+                {
+                    'notification_transport_url': 'rabbit://cloud',
+                    'notification_topics': 'notifications',
+                },
+                "'notifications' is not EXCHANGE.TOPIC",
+            ),
+        ):
+            with self.assertRaisesRegex(exceptions.ConfigurationError, message):
+                bootstrap.check(self.read(*section('data_models', values)))
 
 
 class TestDatabase(SettingsCase):

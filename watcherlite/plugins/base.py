@@ -27,6 +27,7 @@ from watcherlite.domain.resource_results import (
     Ready,
     Result,
 )
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
@@ -954,6 +955,10 @@ class DataModel(Plugin):
     The name of its entry point is the type of the data model: `compute`.
     """
 
+    #: The event types of the notifications that `apply` gets, with `*` for any text:
+    #: `instance.*.end`. Without any the model is only collected.
+    event_types: ClassVar[Sequence[str]] = ()
+
     def collect(self) -> Any:
         """Return a snapshot of the infrastructure, which nothing changes.
 
@@ -961,6 +966,17 @@ class DataModel(Plugin):
         WatcherliteError if it cannot be collected; its text is shown to operators.
         """
         raise NotImplementedError
+
+    def apply(self, snapshot: Any, notifications: Sequence[ServiceNotification]) -> Any:
+        """Return the snapshot after notifications, or None: it is collected again.
+
+        They are in the order of their arrival. Some may be older than the snapshot, so
+        applying one twice changes nothing more. Return None rather than guess, if one
+        is about an unknown object for example. An exception is logged, and means the
+        same. This may be called in a thread that other notifications wait for: send
+        no requests.
+        """
+        return None
 
     def restrict(self, snapshot: Any, scope: Sequence[Any]) -> Any:
         """Return a model of the part of a snapshot that a scope leaves.

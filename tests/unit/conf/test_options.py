@@ -109,6 +109,14 @@ DEFAULTS = {
     },
     'data_models': {
         'max_age': 60.0,
+        'notification_transport_url': '',
+        'notification_topics': [
+            'nova.versioned_notifications',
+            'openstack.notifications',
+            'ironic.ironic_versioned_notifications',
+        ],
+        'notification_tls_ca_file': '',
+        'max_age_with_notifications': 600.0,
         'datasources': ['prometheus', 'aetos', 'gnocchi', 'file'],
     },
     'openstack': {
@@ -247,6 +255,7 @@ class TestDeclarations(base.TestCase):
             {
                 'database.connection': True,
                 'messaging.url': True,
+                'data_models.notification_transport_url': True,
                 # Without a password.
                 'openstack.auth_url': False,
                 'openstack.password': True,

@@ -1,8 +1,12 @@
 """Data models are kept for a while, and datasources found by their metrics."""
 
+import datetime
+
 from tests import base
 from watcherlite import exceptions
 from watcherlite.domain.creators import LOCAL, Creator
+from watcherlite.domain.service_notifications import ServiceNotification
+from watcherlite.engine.audits import data_models
 from watcherlite.engine.audits.data_models import DataModels, Datasources
 from watcherlite.plugins import base as contract
 from watcherlite.plugins.loader import Plugins
@@ -23,6 +27,28 @@ class Counted(contract.DataModel):
 
     def represent(self, model):
         return [{'number': model[0]}]
+
+
+class Followed(contract.DataModel):
+    """A snapshot is the list of what was collected and applied."""
+
+    event_types = ('instance.*.end',)
+    collected = 0
+    #: Called during a collection.
+    during = staticmethod(lambda: None)
+
+    def collect(self):
+        Followed.collected += 1
+        Followed.during()
+        return [f'collected {Followed.collected}']
+
+    def apply(self, snapshot, notifications):
+        if any(one.payload.get('unknown') for one in notifications):
+            return None
+        return snapshot + [one.payload['name'] for one in notifications]
+
+    def restrict(self, snapshot, scope):
+        return snapshot
 
 
 class Broken(contract.DataModel):
@@ -84,6 +110,129 @@ class TestDataModels(base.TestCase):
         with self.assertRaisesRegex(exceptions.Forbidden, 'data model compute'):
             make([], creator=Creator(project_id='p'))
         self.assertEqual(0, Counted.collected)
+
+
+class TestNotifications(base.TestCase):
+    def setUp(self):
+        super().setUp()
+        Followed.collected = 0
+        Followed.during = staticmethod(lambda: None)
+        self.clock = ManualClock()
+        self.models = DataModels(
+            Plugins.of(data_models={'compute': Followed, 'other': Counted}),
+            self.clock,
+            lambda: 60.0,
+            lambda: 600.0,
+        )
+
+    def notify(self, name, event_type='instance.power_on.end', age=0, **payload):
+        self.models.on_notification(
+            ServiceNotification(
+                event_type,
+                'nova-compute:host',
+                {'name': name, **payload},
+                self.clock.now() - datetime.timedelta(seconds=age),
+            )
+        )
+
+    def snapshot(self):
+        return self.models.model('compute', ())
+
+    def test_notifications_are_applied_before_the_next_use(self):
+        before = self.snapshot()
+        self.notify('a')
+        self.notify('b')
+        self.notify('c', 'instance.power_on.start')
+
+        self.assertEqual(['collected 1', 'a', 'b'], self.snapshot())
+        self.assertEqual(['collected 1'], before)
+
+    def test_with_notifications_a_model_is_kept_for_longer(self):
+        self.snapshot()
+        self.notify('a')
+        self.clock.advance(599)
+
+        self.assertEqual(['collected 1', 'a'], self.snapshot())
+        self.clock.advance(1)
+        self.assertEqual(['collected 2'], self.snapshot())
+
+    def test_without_a_connection_the_maximum_age_is_the_usual_one(self):
+        self.snapshot()
+        self.notify('a')
+        self.clock.advance(61)
+        self.models.on_notifications_lost()
+
+        self.assertEqual(['collected 2'], self.snapshot())
+
+    def test_missed_notifications_mean_that_a_model_is_collected_again(self):
+        self.snapshot()
+        self.models.on_notifications_missed()
+        self.notify('a')
+
+        self.assertEqual(['collected 2'], self.snapshot())
+        self.notify('b')
+        self.assertEqual(['collected 2', 'b'], self.snapshot())
+
+    def test_an_unknown_object_means_that_a_model_is_collected_again(self):
+        self.snapshot()
+        self.notify('a', unknown=True)
+
+        self.assertEqual(['collected 2'], self.snapshot())
+
+    def test_a_malformed_payload_means_that_a_model_is_collected_again(self):
+        self.snapshot()
+        self.models.on_notification(
+            ServiceNotification('instance.x.end', 'nova', {}, self.clock.now())
+        )
+
+        self.assertEqual(['collected 2'], self.snapshot())
+        self.assertIn('The data model compute cannot apply', self.log.output)
+
+    def test_a_notification_that_is_older_than_the_model_is_ignored(self):
+        self.snapshot()
+        self.notify('old', age=6)
+        self.notify('clocks differ', age=4)
+
+        self.assertEqual(['collected 1', 'clocks differ'], self.snapshot())
+
+    def test_notifications_during_a_collection_are_applied_to_its_result(self):
+        self.notify('before')
+        Followed.during = staticmethod(lambda: self.notify('during'))
+
+        self.assertEqual(['collected 1', 'during'], self.snapshot())
+
+    def test_many_notifications_are_applied_at_once(self):
+        self.snapshot()
+        for number in range(data_models.BATCH):
+            self.notify(number)
+
+        pending = self.models._find('compute').pending
+        self.assertEqual((), pending.take())
+        self.assertEqual(data_models.BATCH + 1, len(self.snapshot()))
+
+    def test_a_collection_with_too_many_notifications_is_repeated(self):
+        def flood():
+            for number in range(data_models.MOST_PENDING + 1):
+                self.notify(number)
+
+        Followed.during = staticmethod(flood)
+
+        self.assertEqual(['collected 1'], self.snapshot())
+        Followed.during = staticmethod(lambda: None)
+        self.assertEqual(['collected 2'], self.snapshot())
+
+    def test_a_failed_collection_is_repeated(self):
+        def fail():
+            raise exceptions.ServiceUnavailable('nova is down')
+
+        self.snapshot()
+        self.models.on_notifications_missed()
+        Followed.during = staticmethod(fail)
+        with self.assertRaises(exceptions.ServiceUnavailable):
+            self.snapshot()
+        Followed.during = staticmethod(lambda: None)
+
+        self.assertEqual(['collected 3'], self.snapshot())
 
 
 class TestDatasources(base.TestCase):

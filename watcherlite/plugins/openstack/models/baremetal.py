@@ -4,12 +4,15 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.plugins import base
 from watcherlite.plugins.openstack.models import scopes
 from watcherlite.plugins.openstack.models.lists import ServiceLists
 
 POWER_ON = 'power on'
 POWER_OFF = 'power off'
+CREATED = 'baremetal.node.create.end'
+DELETED = 'baremetal.node.delete.end'
 #: The key of `extra` with the hypervisor that runs on a node, as Watcher has it.
 COMPUTE_NODE = 'compute_node_id'
 
@@ -41,26 +44,32 @@ class Baremetal(base.CloudClient, base.DataModel):
     """The nodes of ironic with their power states."""
 
     description = 'Collects nodes and their power states from ironic.'
+    event_types = ('baremetal.node.*.end', 'baremetal.node.*.success')
 
     def collect(self) -> Sequence[BaremetalNode]:
         """Return the snapshot."""
         connection = self.clouds.service_connection()
         ironic = ServiceLists(connection, 'baremetal')
         fields = 'uuid,name,power_state,maintenance,extra'
-        found: list[BaremetalNode] = []
-        for one in ironic.get('/nodes', {'fields': fields, 'limit': 0})['nodes']:
-            extra = one.get('extra') or {}
-            compute_node = extra.get(COMPUTE_NODE)
-            found.append(
-                BaremetalNode(
-                    one['uuid'],
-                    one.get('name') or '',
-                    one.get('power_state'),
-                    bool(one.get('maintenance')),
-                    str(compute_node) if compute_node else None,
-                )
-            )
-        return found
+        nodes = ironic.get('/nodes', {'fields': fields, 'limit': 0})['nodes']
+        return tuple(_node(one) for one in nodes)
+
+    def apply(
+        self,
+        snapshot: Sequence[BaremetalNode],
+        notifications: Sequence[ServiceNotification],
+    ) -> Sequence[BaremetalNode] | None:
+        """Return the snapshot after versioned notifications of ironic."""
+        nodes = {node.uuid: node for node in snapshot}
+        for notification in notifications:
+            data = notification.payload['ironic_object.data']
+            if notification.event_type == DELETED:
+                nodes.pop(data['uuid'], None)
+            elif notification.event_type == CREATED or data['uuid'] in nodes:
+                nodes[data['uuid']] = _node(data)
+            else:
+                return None
+        return tuple(nodes.values())
 
     def restrict(
         self, snapshot: Sequence[BaremetalNode], scope: Sequence[Any]
@@ -85,3 +94,15 @@ class Baremetal(base.CloudClient, base.DataModel):
             }
             for node in model.nodes
         ]
+
+
+def _node(given: Mapping[str, Any]) -> BaremetalNode:
+    """Return a node of ironic, whose notifications have the names of its API."""
+    compute_node = (given.get('extra') or {}).get(COMPUTE_NODE)
+    return BaremetalNode(
+        given['uuid'],
+        given.get('name') or '',
+        given.get('power_state'),
+        bool(given.get('maintenance')),
+        str(compute_node) if compute_node else None,
+    )

@@ -16,6 +16,8 @@ DOWN = 'down'
 ACTIVE = 'active'
 PAUSED = 'paused'
 STOPPED = 'stopped'
+#: States of servers without a place or an existence.
+ABSENT = frozenset({'deleted', 'soft-delete', 'shelved_offloaded'})
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class ComputeNode:
     :param state: UP or DOWN
     :param vcpus: the total; so are `memory` in MiB and `disk` in GiB
     :param zone: its availability zone
+    :param hypervisor_hostname: the name by which nova places servers
     """
 
     uuid: str
@@ -81,6 +84,7 @@ class ComputeNode:
     disk_gb_reserved: int = 0
     disk_ratio: float = 1.0
     zone: str | None = None
+    hypervisor_hostname: str = ''
 
     @property
     def capacity(self) -> Resources:
@@ -136,11 +140,25 @@ class Server:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ComputeSnapshot:
-    """The compute nodes and servers at one time; nothing changes it."""
+    """The compute nodes and servers at one time; nothing changes it.
+
+    :param left_out: the hypervisor hostnames of compute nodes that are not in it
+    """
 
     nodes: Sequence[ComputeNode] = ()
     servers: Sequence[Server] = ()
     aggregates: Sequence[Aggregate] = ()
+    left_out: frozenset[str] = frozenset()
+
+
+def local_disk(has_image: bool, root: int, ephemeral: int, swap: int) -> int:
+    """Return the disk in GiB that a flavor takes from a compute node.
+
+    Servers of a volume have no image, and no root disk on the compute node.
+
+    :param swap: in MiB; takes whole GiB as placement counts it
+    """
+    return (root if has_image else 0) + ephemeral - (-swap // 1024)
 
 
 class ComputeModel:

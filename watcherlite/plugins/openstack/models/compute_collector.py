@@ -9,8 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from watcherlite import exceptions
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.plugins import base
-from watcherlite.plugins.openstack.models import compute, compute_scope
+from watcherlite.plugins.openstack.models import (
+    compute,
+    compute_notifications,
+    compute_scope,
+)
 from watcherlite.plugins.openstack.models.compute import (
     Aggregate,
     ComputeModel,
@@ -26,14 +31,13 @@ _HYPERVISORS = '2.53'
 _SERVERS = '2.96'
 #: Compute nodes of ironic are no place for servers of others.
 _BAREMETAL = 'ironic'
-#: Servers without a place or an existence.
-_ABSENT = frozenset({'deleted', 'soft-delete', 'shelved_offloaded'})
 
 
 class Compute(base.CloudClient, base.DataModel):
     """The compute nodes of nova with their capacity in placement, and all servers."""
 
     description = 'Collects compute nodes and servers from nova and placement.'
+    event_types = compute_notifications.EVENT_TYPES
 
     def collect(self) -> ComputeSnapshot:
         """Return the snapshot."""
@@ -51,8 +55,13 @@ class Compute(base.CloudClient, base.DataModel):
                 '/servers/detail', 'servers', {'all_tenants': 'true'}, version
             ),
         )
+        left_out = frozenset(
+            one['hypervisor_hostname']
+            for one in hypervisors
+            if one.get('hypervisor_type') == _BAREMETAL
+        )
         hypervisors = [
-            one for one in hypervisors if one.get('hypervisor_type') != _BAREMETAL
+            one for one in hypervisors if one['hypervisor_hostname'] not in left_out
         ]
         inventories = read_all(
             *(
@@ -67,12 +76,19 @@ class Compute(base.CloudClient, base.DataModel):
         ]
         return ComputeSnapshot(
             tuple(nodes),
-            tuple(_servers(servers, nodes, hypervisors)),
+            tuple(_servers(servers, nodes)),
             tuple(
                 Aggregate(one['id'], one['name'], frozenset(one.get('hosts', ())))
                 for one in aggregates['aggregates']
             ),
+            left_out,
         )
+
+    def apply(
+        self, snapshot: ComputeSnapshot, notifications: Sequence[ServiceNotification]
+    ) -> ComputeSnapshot | None:
+        """Return the snapshot after notifications of nova."""
+        return compute_notifications.apply(snapshot, notifications)
 
     def restrict(self, snapshot: ComputeSnapshot, scope: Sequence[Any]) -> ComputeModel:
         """Return the model of the scope."""
@@ -125,33 +141,25 @@ def _node(
         disk_gb_reserved=disk.get('reserved', 0),
         disk_ratio=disk.get('allocation_ratio', 1.0),
         zone=zones.get(host),
+        hypervisor_hostname=hypervisor['hypervisor_hostname'],
     )
 
 
 def _servers(
-    servers: Sequence[Mapping[str, Any]],
-    nodes: Sequence[ComputeNode],
-    hypervisors: Sequence[Mapping[str, Any]],
+    servers: Sequence[Mapping[str, Any]], nodes: Sequence[ComputeNode]
 ) -> list[Server]:
     """Return the servers that are on one of the compute nodes."""
-    by_name = {
-        one['hypervisor_hostname']: node.uuid
-        for one, node in zip(hypervisors, nodes, strict=True)
-    }
+    by_name = {node.hypervisor_hostname: node.uuid for node in nodes}
     found = []
     for one in servers:
         name = one.get('OS-EXT-SRV-ATTR:hypervisor_hostname')
-        if name in by_name and one.get('OS-EXT-STS:vm_state') not in _ABSENT:
+        if name in by_name and one.get('OS-EXT-STS:vm_state') not in compute.ABSENT:
             found.append(_server(one, by_name[name]))
     return found
 
 
 def _server(given: Mapping[str, Any], node: str) -> Server:
     flavor = given['flavor']
-    # Servers of a volume have no image, and no root disk on the compute node.
-    root = flavor['disk'] if given.get('image') else 0
-    # swap is in MiB, and takes whole GiB as placement counts it
-    swap = -(-int(flavor.get('swap') or 0) // 1024)
     return Server(
         uuid=given['id'],
         name=given['name'],
@@ -159,7 +167,12 @@ def _server(given: Mapping[str, Any], node: str) -> Server:
         state=given['OS-EXT-STS:vm_state'],
         vcpus=flavor['vcpus'],
         memory=flavor['ram'],
-        disk=root + (flavor.get('ephemeral') or 0) + swap,
+        disk=compute.local_disk(
+            bool(given.get('image')),
+            flavor['disk'],
+            flavor.get('ephemeral') or 0,
+            int(flavor.get('swap') or 0),
+        ),
         metadata=given.get('metadata') or {},
         project_id=given['tenant_id'],
         locked=bool(given.get('locked')),

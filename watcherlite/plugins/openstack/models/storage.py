@@ -71,6 +71,7 @@ class VolumeType:
 
     name: str
     extra_specs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    id: str = ''
 
     @property
     def backend(self) -> str | None:
@@ -80,11 +81,25 @@ class VolumeType:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class StorageSnapshot:
-    """The pools, volumes and volume types at one time; nothing changes it."""
+    """The pools, volumes and volume types at one time; nothing changes it.
+
+    :param snapshots: the id of each snapshot -> that of its volume
+    """
 
     pools: Sequence[Pool] = ()
     volumes: Sequence[Volume] = ()
     types: Sequence[VolumeType] = ()
+    snapshots: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+def parse_capacity(value: Any) -> float | None:
+    """Return a capacity; None for `unknown`."""
+    if value in ('infinite', 'inf'):
+        return math.inf
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
 
 
 class StorageModel:

@@ -1,11 +1,11 @@
 """The collector of the storage model, from cinder."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.plugins import base
-from watcherlite.plugins.openstack.models import storage
+from watcherlite.plugins.openstack.models import storage, storage_notifications
 from watcherlite.plugins.openstack.models.lists import ServiceLists, read_all
 from watcherlite.plugins.openstack.models.storage import (
     Pool,
@@ -13,6 +13,7 @@ from watcherlite.plugins.openstack.models.storage import (
     StorageSnapshot,
     Volume,
     VolumeType,
+    parse_capacity,
 )
 
 
@@ -20,6 +21,7 @@ class Storage(base.CloudClient, base.DataModel):
     """The pools of cinder's backends, and the volumes of all projects."""
 
     description = 'Collects pools, volumes and volume types from cinder.'
+    event_types = storage_notifications.EVENT_TYPES
 
     def collect(self) -> StorageSnapshot:
         """Return the snapshot."""
@@ -33,7 +35,8 @@ class Storage(base.CloudClient, base.DataModel):
             lambda: cinder.pages('/snapshots', 'snapshots', {'all_tenants': 1}),
         )
         by_host = {one['host']: one for one in services['services']}
-        with_snapshots = {one['volume_id'] for one in snapshots}
+        by_snapshot = {one['id']: one['volume_id'] for one in snapshots}
+        with_snapshots = set(by_snapshot.values())
         return StorageSnapshot(
             tuple(_pool(one, by_host) for one in pools['pools']),
             tuple(
@@ -42,9 +45,17 @@ class Storage(base.CloudClient, base.DataModel):
                 if one.get('os-vol-host-attr:host')
             ),
             tuple(
-                VolumeType(one['name'], one.get('extra_specs') or {}) for one in types
+                VolumeType(one['name'], one.get('extra_specs') or {}, one['id'])
+                for one in types
             ),
+            by_snapshot,
         )
+
+    def apply(
+        self, snapshot: StorageSnapshot, notifications: Sequence[ServiceNotification]
+    ) -> StorageSnapshot | None:
+        """Return the snapshot after notifications of cinder."""
+        return storage_notifications.apply(snapshot, notifications)
 
     def restrict(self, snapshot: StorageSnapshot, scope: Sequence[Any]) -> StorageModel:
         """Return the model of the scope."""
@@ -60,10 +71,10 @@ def _pool(given: Mapping[str, Any], services: Mapping[str, Mapping[str, Any]]) -
     service = services.get(given['name'].partition('#')[0], {})
     return Pool(
         name=given['name'],
-        total_capacity_gb=_capacity(has.get('total_capacity_gb')),
-        free_capacity_gb=_capacity(has.get('free_capacity_gb')),
-        allocated_capacity_gb=_capacity(has.get('allocated_capacity_gb')) or 0,
-        provisioned_capacity_gb=_capacity(has.get('provisioned_capacity_gb')) or 0,
+        total_capacity_gb=parse_capacity(has.get('total_capacity_gb')),
+        free_capacity_gb=parse_capacity(has.get('free_capacity_gb')),
+        allocated_capacity_gb=parse_capacity(has.get('allocated_capacity_gb')) or 0,
+        provisioned_capacity_gb=parse_capacity(has.get('provisioned_capacity_gb')) or 0,
         max_over_subscription_ratio=_ratio(has.get('max_over_subscription_ratio')),
         volume_backend_name=has.get('volume_backend_name'),
         zone=service.get('zone'),
@@ -93,16 +104,6 @@ def _volume(given: Mapping[str, Any], has_snapshots: bool) -> Volume:
     )
 
 
-def _capacity(value: Any) -> float | None:
-    """Return a capacity; None for `unknown`."""
-    if value in ('infinite', 'inf'):
-        return math.inf
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
 def _ratio(value: Any) -> float:
     """Return the ratio of overcommitment; backends may have `auto`, or none."""
-    return _capacity(value) or 1.0
+    return parse_capacity(value) or 1.0
