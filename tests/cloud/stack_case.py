@@ -11,7 +11,7 @@ from watcherlite.states import stack as states
 
 TENANT = 'a-project'
 #: Seconds that an operation on a stack may take on a busy machine.
-TIMEOUT = 600
+TIMEOUT = 240
 QUOTA = {'instances': 50, 'cores': 50}
 KEYS: dict[str, Any] = {'image': 'tiny', 'flavor': 'm1.nano'}
 
@@ -85,10 +85,24 @@ class StackCase(case.CloudCase, DaemonTestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        project = self.make_project()
-        clouds = self.changed_clouds(
-            case.ADMIN, auth=self.options(case.ADMIN, project_name=project)
-        )
+        self.auth = self.options(case.ADMIN, project_name=self.make_project())
+        self.connection = self.open_clouds(
+            cloud=None,
+            client_config_file=None,
+            auth=self.auth,
+            region_name=self.variables['OS_REGION_NAME'],
+        ).service_connection()
+        self.engine: Any = None
+        self.configure()
+        self.stacks = Stacks(self.path)
+        self.addCleanup(self.stacks.close)
+
+    def configure(self, **values: Any) -> None:
+        """Write the configuration of the engines.
+
+        :param values: other values of the cloud in clouds.yaml
+        """
+        clouds = self.changed_clouds(case.ADMIN, **{'auth': self.auth, **values})
         self.path = self.ini(
             openstack={
                 'cloud': case.ADMIN,
@@ -97,11 +111,6 @@ class StackCase(case.CloudCase, DaemonTestCase):
             },
             engine={'lease': 5, 'sweep_interval': 0.5, 'max_parallel': 16},
         )
-        self.connection = self.open_clouds(
-            case.ADMIN, client_config_file=clouds
-        ).service_connection()
-        self.stacks = Stacks(self.path)
-        self.addCleanup(self.stacks.close)
 
     def make_project(self) -> str:
         """Create a project for the test, with a quota for it; return its name."""
@@ -125,7 +134,15 @@ class StackCase(case.CloudCase, DaemonTestCase):
 
     def start_engine(self) -> Any:
         """Start an engine; return the daemon."""
-        return self.start_ready(ENGINE, self.path)
+        self.engine = self.start_ready(ENGINE, self.path)
+        # It is killed next, perhaps before its stacks are deleted.
+        self.addCleanup(setattr, self, 'engine', None)
+        return self.engine
+
+    def kill_engine(self) -> None:
+        """Kill all processes of the engine."""
+        self.engine.kill()
+        self.engine = None
 
     def created(self, template: Any, **keys: Any) -> Stack:
         """Return a stack that was created; it is deleted after the test."""
@@ -141,6 +158,8 @@ class StackCase(case.CloudCase, DaemonTestCase):
 
     def remove(self, stack: Stack) -> None:
         """Delete a stack; fail if something is left of it."""
+        if self.engine is None:
+            self.start_engine()
         if self.stacks.reload(stack).deleted_at is None:
             self.assert_settled(
                 'DELETE_COMPLETE', self.stacks.operate(stack, states.DELETE)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import http.server
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Mapping
@@ -51,6 +52,16 @@ class Exchange:
         """Send the same bytes repeatedly until the client disconnects."""
         while self.write(data) and not self._stopping.wait(seconds):
             continue
+
+    def is_connected(self):
+        """Return whether the client still waits for the response."""
+        connection = self._handler.connection
+        try:
+            return bool(connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
 
     def hang(self):
         """Send no response until the server stops."""
