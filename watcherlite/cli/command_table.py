@@ -25,6 +25,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'audit update': 'Change attributes of an audit.',
     },
     'commands.catalog': {
+        'datamodel list': 'List the objects of a data model.',
         'goal list': 'List goals.',
         'goal show': 'Show a goal.',
         'scoringengine list': 'List scoring engines.',
@@ -206,6 +207,7 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
 _WORDS = {
     'actionplan': 'ActionPlan',
     'audittemplate': 'AuditTemplate',
+    'datamodel': 'DataModel',
     'scoringengine': 'ScoringEngine',
 }
 

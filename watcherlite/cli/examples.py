@@ -64,6 +64,7 @@ EXAMPLES: Mapping[str, str] = {
     'cluster show': 'web',
     'cluster update': 'web --profile server-2 --wait',
     'complete': '--shell zsh',
+    'datamodel list': f'--type storage --audit {_ID}',
     'event list': f'--action-plan {_ID} --limit 50',
     'goal list': '--sort-key name',
     'goal show': 'server_consolidation',

@@ -179,6 +179,46 @@ class ReadingCommandsTest(ApiCommandCase):
 
             self.assertEqual([], self.rows(*argv.split()), argv)
 
+    def test_data_models_have_the_columns_of_their_type(self):
+        server = {
+            'server_uuid': 's',
+            'server_name': 'web',
+            'server_state': 'active',
+            'node_uuid': 'n',
+            'node_hostname': 'compute-1',
+            'node_vcpus': 8,
+        }
+        empty = {'node_uuid': 'm', 'node_hostname': 'compute-2', 'node_vcpus': 4}
+        columns = 'Server UUID, Server Name, Server State, Node UUID, Node Host Name'
+        self.api.responses |= {
+            'GET /v1/data_model': {'context': [empty, server]},
+            'GET /v1/data_model?data_model_type=storage&audit_uuid=a': {
+                'context': [],
+                'comment': 'No storage model: no cloud',
+            },
+            'GET /v1/data_model?data_model_type=racks': {
+                'context': [{'rack_name': 'r1'}, {'rack_name': 'r2', 'rack_row': 1}]
+            },
+        }
+
+        rows = self.rows('datamodel', 'list')
+
+        self.assertEqual(
+            [(None, None, None, 'm', 'compute-2'), tuple(server.values())[:5]],
+            [tuple(row.values()) for row in rows],
+        )
+        self.assertEqual(columns, ', '.join(rows[0]))
+        detailed = self.rows('datamodel', 'list', '--detail')
+        self.assertEqual([4, 8], [row['Node Vcpus'] for row in detailed])
+        self.assertEqual(
+            [{'Rack Name': 'r1', 'Rack Row': None}, {'Rack Name': 'r2', 'Rack Row': 1}],
+            self.rows('datamodel', 'list', '--type', 'racks'),
+        )
+        code, _, err = self.call(
+            *('datamodel', 'list', '--type', 'storage', '--audit', 'a')
+        )
+        self.assertEqual((0, 'watcherlite: No storage model: no cloud\n'), (code, err))
+
     def test_deleted_objects_are_listed_on_request(self):
         self.api.responses['GET /v1/audits'] = api_objects.page('audits')
 

@@ -44,6 +44,7 @@ class MainTest(base.TestCase):
                 'policy detach policy list policy show policy update recover resize '
                 'scale in scale out service list show update',
                 'complete': '',
+                'datamodel': 'list',
                 'event': 'list',
                 'goal': 'list show',
                 'node': 'adopt check create delete list mark-unhealthy op recover show '

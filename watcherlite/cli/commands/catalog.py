@@ -1,10 +1,11 @@
-"""`watcherlite goal`, `strategy`, `scoringengine` and `service`."""
+"""`watcherlite goal`, `strategy`, `scoringengine`, `service` and `datamodel`."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from watcherlite.cli import formatting
+from watcherlite.cli.command import flag, option
 from watcherlite.cli.commands import base
 from watcherlite.cli.formatting import Column, Row, fields
 
@@ -100,3 +101,59 @@ class ServiceList(_Services, base.List):
 
 class ServiceShow(_Services, base.ShowFound):
     """Show a daemon."""
+
+
+class DataModelList(base.Rows):
+    """List the objects of a data model."""
+
+    #: Data model -> the columns of a list, and those of a detailed one in addition.
+    _columns: Mapping[str, tuple[Sequence[Column], Sequence[Column]]] = {
+        'compute': (
+            fields(
+                'server_uuid server_name server_state node_uuid',
+                Column('Node Host Name', 'node_hostname'),
+            ),
+            fields(
+                'server_vcpus server_memory server_disk node_vcpus node_vcpu_ratio '
+                'node_memory node_memory_ratio node_disk node_disk_ratio node_state'
+            ),
+        ),
+        'storage': (
+            fields('volume_uuid volume_name volume_status pool_name'),
+            fields(
+                'volume_size',
+                Column('Volume Type', 'volume_volume_type'),
+                'volume_bootable volume_attached_to pool_total_capacity_gb '
+                'pool_free_capacity_gb pool_allocated_capacity_gb',
+            ),
+        ),
+        'baremetal': (
+            fields('node_uuid node_name node_power_state node_maintenance'),
+            fields('node_compute_node node_watcher_exclude'),
+        ),
+    }
+    arguments = (
+        option('--type', 'TYPE', 'compute, storage, baremetal, ...; default: compute'),
+        option('--audit', 'UUID', 'limit the model to the scope of an audit'),
+        flag('--detail', 'show all columns'),
+    )
+
+    def rows(self, client: 'Client', parsed: argparse.Namespace) -> Sequence[Row]:
+        query = {'data_model_type': parsed.type, 'audit_uuid': parsed.audit}
+        found = client.get_object('data_model', query=base.drop_none(query))
+        rows: Sequence[Row] = found.get('context', [])
+        if 'comment' in found:
+            self.print_message(found['comment'])
+        # Compute nodes without servers, and pools without volumes, lack fields.
+        columns = self.columns_of(parsed, rows)
+        return [{one.field: row.get(one.field) for one in columns} for row in rows]
+
+    def columns_of(
+        self, parsed: argparse.Namespace, rows: Sequence[Row]
+    ) -> Sequence[Column]:
+        kind = parsed.type or 'compute'
+        if kind in self._columns:
+            columns, details = self._columns[kind]
+            return (*columns, *details) if parsed.detail else columns
+        # The data model of another distribution.
+        return fields(*dict.fromkeys(name for row in rows for name in row))

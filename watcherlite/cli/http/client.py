@@ -87,6 +87,10 @@ class Client:
         """Return the object at a path, which is given as unquoted parts."""
         return self._object(self.request('GET', *path))
 
+    def get_object(self, *path: str, query: Query) -> Object:
+        """Return the object at a path with a query."""
+        return self._object(self.request('GET', *path, query=query))
+
     def get_rows(self, *path: str) -> Rows:
         """Return the list at a path that is no collection."""
         found = self.request('GET', *path)
