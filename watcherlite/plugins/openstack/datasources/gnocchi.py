@@ -150,12 +150,36 @@ class Gnocchi(base.CloudClient, base.DataSource):
                         ['metric', series.name, series.method],
                     ],
                 },
+                # Errors are JSON, too.
+                headers={'Accept': 'application/json'},
                 endpoint_filter={'service_type': SERVICE},
-                raise_exc=True,
+                raise_exc=False,
                 stream=True,
             )
             with response:
-                return answers.read_body('gnocchi', response)
+                body = answers.read_body('gnocchi', response)
+        if response.status_code >= 400:
+            raise _error_of_answer(series, response.status_code, body)
+        return body
+
+
+def _error_of_answer(
+    series: Series, status: int, body: bytes
+) -> exceptions.WatcherliteError:
+    """Return the error of a request that Gnocchi answers with an error."""
+    try:
+        detail = json.loads(body)['description']
+        # Of the missing metrics it has a text, otherwise an object with the reason.
+        reason = detail.get('reason', detail) if isinstance(detail, dict) else detail
+    except (ValueError, KeyError, TypeError, RecursionError):
+        reason = 'no reason'
+    text = (
+        f'The datasource gnocchi answers to {series.name} of {series.resource_type} '
+        f'with HTTP {status}: {errors.clean(str(reason))}'
+    )
+    if status >= 500:
+        return exceptions.ServiceUnavailable(text)
+    return exceptions.ConfigurationError(text)
 
 
 def _percent(nanoseconds: float) -> float:

@@ -15,8 +15,9 @@ from watcherlite.plugins.openstack.datasources.gnocchi import Gnocchi
 class Response(contextlib.nullcontext):
     """The response of a session."""
 
-    def __init__(self, body):
+    def __init__(self, status, body):
         super().__init__()
+        self.status_code = status
         self.body = body
 
     def iter_content(self, size):
@@ -24,7 +25,7 @@ class Response(contextlib.nullcontext):
 
 
 class TestGnocchi(base.TestCase):
-    def source(self, answer, **values):
+    def source(self, answer, status=200, **values):
         source = Gnocchi(options.standalone_group(Gnocchi, values))
         self.requests = []
 
@@ -32,9 +33,8 @@ class TestGnocchi(base.TestCase):
             self.requests.append((path, request))
             if isinstance(answer, Exception):
                 raise answer
-            return Response(
-                answer if isinstance(answer, bytes) else json.dumps(answer).encode()
-            )
+            body = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            return Response(status, body)
 
         connection = types.SimpleNamespace(session=types.SimpleNamespace(post=post))
         source.clouds = types.SimpleNamespace(service_connection=lambda: connection)
@@ -91,8 +91,9 @@ class TestGnocchi(base.TestCase):
                                 ['metric', 'compute.node.cpu.percent', 'mean'],
                             ],
                         },
+                        'headers': {'Accept': 'application/json'},
                         'endpoint_filter': {'service_type': 'metric'},
-                        'raise_exc': True,
+                        'raise_exc': False,
                         'stream': True,
                     },
                 )
@@ -158,6 +159,24 @@ class TestGnocchi(base.TestCase):
         ):
             with self.assertRaisesRegex(kind, reason):
                 self.source(answer).read('host_power', {'a': 1}, 1)
+
+    def test_a_refusal_has_its_reason(self):
+        missing = {'description': "Metric ['hardware.ipmi.node.power'] does not exist"}
+        other = {'description': {'cause': 'x', 'reason': 'Granularities are missing'}}
+        for answer, status, kind, reason in (
+            (missing, 404, exceptions.ConfigurationError, missing['description']),
+            (other, 400, exceptions.ConfigurationError, 'Granularities are missing'),
+            (b'<html>', 403, exceptions.ConfigurationError, 'no reason'),
+            ([], 503, exceptions.ServiceUnavailable, 'no reason'),
+        ):
+            error = self.assertRaises(
+                kind, self.source(answer, status).read, 'host_power', {'a': 1}, 1
+            )
+            self.assertEqual(
+                'The datasource gnocchi answers to hardware.ipmi.node.power of ipmi '
+                f'with HTTP {status}: {reason}',
+                str(error),
+            )
 
     def test_an_unknown_aggregate_is_refused(self):
         with self.assertRaisesRegex(exceptions.Invalid, 'no aggregate median'):
