@@ -77,7 +77,10 @@ class Stacks:
 
 
 class StackCase(case.CloudCase, DaemonTestCase):
-    """A test with an engine that acts with the authority of a user of the cloud."""
+    """A test with an engine that acts with the authority of a user of the cloud.
+
+    :ivar groups: further options of its configuration, by group
+    """
 
     database: ClassVar[str | None] = None
     broker = False
@@ -93,6 +96,7 @@ class StackCase(case.CloudCase, DaemonTestCase):
             region_name=self.variables['OS_REGION_NAME'],
         ).service_connection()
         self.engine: Any = None
+        self.groups: dict[str, dict[str, Any]] = {}
         self.configure()
         self.stacks = Stacks(self.path)
         self.addCleanup(self.stacks.close)
@@ -110,6 +114,7 @@ class StackCase(case.CloudCase, DaemonTestCase):
                 'allow_service_authority': 'true',
             },
             engine={'lease': 5, 'sweep_interval': 0.5, 'max_parallel': 16},
+            **self.groups,
         )
 
     def make_project(self) -> str:

@@ -1,9 +1,15 @@
 """Stacks in a real OpenStack: the operations, and what happens behind their back."""
 
+import base64
+import email
+import json
 import pathlib
 import urllib.parse
 
+import yaml
+
 from tests.acceptance.daemons import wait_until
+from tests.acceptance.test_api import ApiCase
 from tests.cloud import service_gate, stack_case
 from tests.functional.messaging.proxy import Proxy
 from watcherlite.domain.templates import document
@@ -195,29 +201,120 @@ class TestFaults(stack_case.StackCase):
         self.assertIn('the quota of the block-storage service is exhausted', reason)
         self.assertEqual({}, self.left(stack))
 
-    def test_a_wait_condition_receives_the_signals_of_its_handle(self):
+
+class TestSignals(stack_case.StackCase, ApiCase):
+    """The API, whose URLs servers call to read their deployments and to signal."""
+
+    def setUp(self):
+        super().setUp()
+        _, self.port = self.serve()
+        endpoint = {'endpoint': f'http://127.0.0.1:{self.port}'}
+        types = 'os_heat_softwaredeployment', 'os_heat_waitconditionhandle'
+        self.groups = {
+            f'watcherlite.resource_handlers.{name}': endpoint
+            for name in (*types, 'os_nova_server')
+        }
+        self.configure()
         self.start_engine()
-        handle = {'type': 'OS::Heat::WaitConditionHandle'}
-        condition = {
-            'type': 'OS::Heat::WaitCondition',
-            'properties': {
-                'handle': {'get_resource': 'handle'},
-                'timeout': stack_case.TIMEOUT,
-                'count': 5,
-            },
+
+    def call_url(self, method, url, body=None):
+        """Call a URL of the API without a token of keystone; return the response."""
+        parts = urllib.parse.urlsplit(url)
+        self.assertEqual(f'127.0.0.1:{self.port}', parts.netloc)
+        return self.ask(self.port, method, f'{parts.path}?{parts.query}', body)
+
+    def wait_for_resource(self, stack, name, is_reached):
+        """Wait until the row of a resource meets a condition; return it."""
+
+        def found():
+            row = self.stacks.rows(stack).get(name)
+            return row if row is not None and is_reached(row) else None
+
+        return wait_until(
+            found, lambda: self.stacks.describe(stack), stack_case.TIMEOUT
+        )
+
+    def test_a_server_applies_its_deployment_and_signals_the_result(self):
+        script = {'type': 'OS::Heat::SoftwareConfig'}
+        script['properties'] = {
+            'group': 'script',
+            'config': 'hostname',
+            'outputs': [{'name': 'result'}],
+        }
+        deployment = {'type': 'OS::Heat::SoftwareDeployment'}
+        deployment['properties'] = {
+            'config': {'get_resource': 'script'},
+            'server': {'get_resource': 'server'},
         }
         stack = self.stacks.request(
-            self.unique_name('stack'), template(handle=handle, condition=condition)
+            self.unique_name('stack'),
+            {
+                **template(
+                    **network(),
+                    server=server(networks=NET, user_data_format='SOFTWARE_CONFIG'),
+                    script=script,
+                    deployment=deployment,
+                ),
+                'outputs': {'o': {'value': {'get_attr': ['deployment', 'result']}}},
+            },
         )
         self.addCleanup(self.remove, stack)
-        wait_until(
-            lambda: 'handle: CREATE_COMPLETE' in self.stacks.describe(stack),
-            lambda: self.stacks.describe(stack),
+        self.wait_for_resource(
+            stack, 'deployment', lambda row: 'deployment' in row.data
+        )
+        status, metadata = self.call_url('GET', self.metadata_url(stack))
+        self.assertEqual(200, status, metadata)
+        (found,) = metadata['deployments']
+        inputs = {item['name']: item['value'] for item in found['inputs']}
+        self.assertEqual(('script', 'hostname'), (found['group'], found['config']))
+        self.assertTrue(self.stacks.reload(stack).state.busy)
+
+        status, body = self.call_url(
+            inputs['deploy_signal_verb'],
+            inputs['deploy_signal_id'],
+            {'result': 'web-1', 'deploy_status_code': 0},
         )
 
-        for number in range(5):
-            self.stacks.operations.signal(
-                stack.name, stack_case.TENANT, 'handle', {'data': number}
-            )
+        self.assertEqual(200, status, body)
+        self.assert_settled('CREATE_COMPLETE', stack)
+        attributes = self.stacks.rows(stack)['deployment'].attributes
+        self.assertEqual('web-1', attributes['result'])
 
+    def metadata_url(self, stack):
+        """Return the URL in the user data of the server for os-collect-config."""
+        (found,) = self.servers(stack)
+        data = self.connection.compute.get_server(found).user_data
+        message = email.message_from_bytes(base64.b64decode(data))
+        for part in message.walk():
+            text = part.get_payload(decode=True) or b''
+            if b'write_files' in text:
+                (file,) = yaml.safe_load(text)['write_files']
+                collected = json.loads(file['content'])['os-collect-config']
+                return collected['request']['metadata_url']
+        self.fail(f'no configuration of os-collect-config in {message}')
+
+    def test_a_wait_condition_completes_with_the_signals_to_its_url(self):
+        condition = {'type': 'OS::Heat::WaitCondition'}
+        condition['properties'] = {
+            'handle': {'get_resource': 'handle'},
+            'timeout': stack_case.TIMEOUT,
+            'count': 2,
+        }
+        stack = self.stacks.request(
+            self.unique_name('stack'),
+            template(handle={'type': 'OS::Heat::WaitConditionHandle'}, c=condition),
+        )
+        self.addCleanup(self.remove, stack)
+        handle = self.wait_for_resource(
+            stack, 'handle', lambda row: row.state.name == 'CREATE_COMPLETE'
+        )
+
+        statuses = [
+            self.call_url(
+                'POST', handle.attributes['endpoint'], {'id': at, 'data': 'ready'}
+            )[0]
+            for at in ('first', 'second')
+        ]
+
+        self.assertEqual([200, 200], statuses)
         self.assert_settled('CREATE_COMPLETE', stack)
