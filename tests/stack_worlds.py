@@ -32,6 +32,7 @@ from watcherlite.execution.worker import Worker
 from watcherlite.plugins import base, loader
 from watcherlite.plugins.action_types.nop import Nop
 from watcherlite.plugins.action_types.sleep import Sleep
+from watcherlite.plugins.openstack.connections import Clouds
 
 TENANT = 'a-project'
 VERSION = '2018-08-31'
@@ -211,6 +212,7 @@ class StackWorld(World):
         handlers: Mapping[str, type] | None = None,
         types: Mapping[str, type] | None = None,
         limits: StackLimits | None = None,
+        clouds: Clouds | None = None,
         **settings: Any,
     ) -> None:
         super().__init__(
@@ -227,6 +229,7 @@ class StackWorld(World):
                 **(handlers or {}),
             },
             destinations=lambda: WITH_LOOPBACK,
+            clouds=clouds,
         )
         self.stacks = StackOperations(self.parts(store), self.clock, self)
 

@@ -108,7 +108,11 @@ class Server(fixtures.Fixture):
             def log_message(self, *args):
                 """Log nothing, since tests compare requests."""
 
-        self._server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        class HttpServer(http.server.ThreadingHTTPServer):
+            # All connections of a worker at once.
+            request_queue_size = 128
+
+        self._server = HttpServer(('127.0.0.1', 0), Handler)
         self._server.daemon_threads = True
         # Some tests disconnect halfway.
         self._server.handle_error = lambda request, address: None
