@@ -218,7 +218,7 @@ class Order(BarbicanResource):
     attributes: ClassVar[Mapping[str, str]] = {
         'status': 'The status.',
         'order_ref': 'The URL of the order.',
-        'secret_ref': 'The URL of the secret.',
+        'secret_ref': 'The URL of the secret.',  # nosec B105
         'container_ref': 'The URL of the container of a key pair or certificate.',
     }
 
@@ -278,7 +278,7 @@ class GenericContainer(BarbicanResource):
     attributes: ClassVar[Mapping[str, str]] = {
         'status': 'The status.',
         'container_ref': 'The URL.',
-        'secret_refs': 'The URLs of the secrets, by their names.',
+        'secret_refs': 'The URLs of the secrets, by their names.',  # nosec B105
         'consumers': 'The URLs of its users.',
     }
 
