@@ -1,13 +1,14 @@
 """Spec 002: health marks of resources."""
 
+from collections.abc import Callable
 from typing import Any
 
 from tests.factories import make_action
-from tests.stack_worlds import TENANT, Nothing, StackWorldCase, res, sample
+from tests.stack_worlds import TENANT, Nothing, StackWorld, StackWorldCase, res, sample
 from watcherlite import exceptions
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.resource_results import Ready
-from watcherlite.domain.stacks import Resource
+from watcherlite.domain.stacks import Resource, Stack
 from watcherlite.engine.stacks.action_inputs import CONVERGE, ResourceInputs
 from watcherlite.engine.stacks.projection import resource_transitions
 from watcherlite.plugins import base
@@ -348,31 +349,75 @@ class TestMarkDuringOperation(MarkCase):
         gate.open()
         self.world.wait_until_settled(stack)
 
-    def test_a_resource_marked_during_the_decision_to_update_it_is_replaced(
-        self,
-    ) -> None:
-        marks: list[Any] = []
+    def make_changed(
+        self, change: Callable[[StackWorld, Stack], object]
+    ) -> tuple[StackWorld, Stack]:
+        """Return a stack of one resource, and its world.
+
+        :param change: called with both while the next update is decided
+        """
+        changes: list[Callable[[], object]] = []
         kind: Any = sample(self.world.external)
 
         class Marked(kind):
-            """A handler during whose call a user marks the resource."""
+            """A handler during whose decision a user changes the resource."""
 
             def decide(self, before: Any, after: Any, failed: bool) -> str:
                 found = str(super().decide(before, after, failed))
-                while marks:
-                    marks.pop()()
+                while changes:
+                    changes.pop()()
                 return found
 
         world = self.create_stack_world({'Marked': Marked})
         stack = world.make({'a': res('Marked', value='1')}, name='m')
+        changes.append(lambda: change(world, stack))
+        return world, stack
+
+    def test_a_resource_marked_during_the_decision_to_update_it_is_replaced(
+        self,
+    ) -> None:
+        world, stack = self.make_changed(lambda world, stack: world.mark(stack, 'a'))
         before = world.ids(stack)
-        marks.append(lambda: world.mark(stack, 'a'))
 
         stack = world.change(stack, {'a': res('Marked', value='2')})
 
         self.assertEqual('UPDATE_COMPLETE', stack.state.name)
         self.assertNotEqual(before, world.ids(stack))
         self.assertEqual({'a': 'CREATE_COMPLETE'}, world.states(stack))
+
+    def test_a_replaced_resource_is_not_left_in_progress_if_its_update_fails(
+        self,
+    ) -> None:
+        def mark(world: StackWorld, stack: Stack) -> None:
+            world.mark(stack, 'a')
+            self.world.external.fails.add(('create', 'a'))
+
+        world, stack = self.make_changed(mark)
+        earlier = len(world.transitions(stack))
+
+        stack = world.change(stack, {'a': res('Marked', value='2')})
+
+        self.assertEqual('UPDATE_FAILED', stack.state.name)
+        rows = world.store.list_resources([stack.id], superseded=True)
+        states_of_rows = sorted(row.state.name for row in rows)
+        self.assertEqual(['CHECK_FAILED', 'CREATE_FAILED'], states_of_rows)
+        self.assertEqual(
+            [
+                ('m', 'UPDATE_IN_PROGRESS'),
+                ('a', 'CHECK_FAILED'),
+                ('a', 'UPDATE_IN_PROGRESS'),
+                ('a', 'CREATE_IN_PROGRESS'),
+                ('a', 'CHECK_FAILED'),
+                ('a', 'CREATE_FAILED'),
+                ('m', 'UPDATE_FAILED'),
+            ],
+            world.transitions(stack)[earlier:],
+        )
+        self.world.external.fails.clear()
+        stack = world.change(stack)
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name)
+        created = {one for one in self.world.external.samples if one.startswith('m-')}
+        self.assertEqual({*world.ids(stack).values()}, created)
 
     def test_a_locked_stack_refuses_a_mark_until_it_is_unlocked(self) -> None:
         self.world.act(self.stack, states.LOCK)

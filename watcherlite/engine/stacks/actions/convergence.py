@@ -19,6 +19,7 @@ from watcherlite.states.stack import State
 #: The decision to take over an existing resource, see `decide`.
 ADOPT = states.ADOPT
 REPLACES = 'It replaces {}'
+REPLACED = 'It is replaced by {}'
 
 
 def decide(
@@ -137,11 +138,27 @@ class Convergence:
                 row = rows.get(work.row.id, work.row)
                 chosen = older or self._insert(tx, row, properties)
                 chosen = chosen.evolve(superseded_by=None)
-                tx.save_resources([row.evolve(superseded_by=chosen.id), chosen])
+                replaced = self._settle(tx, row, chosen)
+                tx.save_resources([replaced.evolve(superseded_by=chosen.id), chosen])
                 return chosen
 
         what = f'The replacement of resource {work.row.uuid}'
         return retry_while_unavailable(work.action, what, store)
+
+    def _settle(self, tx: Transaction, row: Resource, chosen: Resource) -> Resource:
+        """Return the replaced row, FAILED if it is in progress.
+
+        The action continues with the other row. If the operation on the stack ends
+        before the replaced one is deleted, nothing else would end its state.
+        """
+        if not row.state.busy:
+            return row
+        action = row.action if row.under_mark is None else states.CHECK
+        state = State(action, states.FAILED, REPLACED.format(chosen.uuid))
+        now = self._work.action.now()
+        settled = row.at(state, under_lock=None, updated_at=now)
+        tx.add_events(stack_events.state_changes(row, settled, now))
+        return settled
 
     def _insert(
         self, tx: Transaction, row: Resource, properties: Mapping[str, Any]
