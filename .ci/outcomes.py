@@ -1,8 +1,9 @@
 """Print skipped or failed tests of a run that was recorded as subunit.
 
 ``outcomes.py skipped FILE`` prints each skipped test with its reason, and fails if a
-service was missing. ``outcomes.py failed FILE`` prints each failed test with the end of
-its traceback: logs captured by a test can be so long that nothing else is read.
+service was missing. ``outcomes.py failed FILE`` prints each failed test with the start
+and the end of its traceback: the report in the message of an assertion and the logs
+captured by a test can be so long that nothing else is read.
 """
 
 import sys
@@ -10,7 +11,8 @@ import sys
 import subunit
 import testtools
 
-TRACEBACK_LINES = 25
+#: The number of lines printed of the start and of the end of a traceback.
+TRACEBACK_LINES = 30
 MISSING_SERVICE = (' is not there (', 'needs a usable ')
 
 
@@ -38,15 +40,22 @@ def print_skipped(path: str) -> int:
     return int(any(text in line for line in lines for text in MISSING_SERVICE))
 
 
+def shorten(lines: list[str]) -> list[str]:
+    """Return lines without those in the middle, if there are too many."""
+    left_out = len(lines) - 2 * TRACEBACK_LINES
+    if left_out <= 0:
+        return lines
+    middle = f'[{left_out} lines]'
+    return [*lines[:TRACEBACK_LINES], middle, *lines[-TRACEBACK_LINES:]]
+
+
 def print_failed(path: str) -> int:
     failed = read_outcomes(path, frozenset({'fail', 'uxsuccess', 'inprogress'}))
     for test in failed:
         print(f'\n--- {test["id"]}: {test["status"]}')
         for name, detail in test['details'].items():
             if 'traceback' in name:
-                print(
-                    '\n'.join(detail.as_text().rstrip().splitlines()[-TRACEBACK_LINES:])
-                )
+                print('\n'.join(shorten(detail.as_text().rstrip().splitlines())))
     return int(bool(failed))
 
 
