@@ -48,7 +48,7 @@ class TestReadme(base.TestCase):
             shlex.split(
                 ".venv/bin/pip install --quiet --editable '.[test]' && "
                 '.venv/bin/stestr run --concurrency '
-                '"$((3 * $(getconf _NPROCESSORS_ONLN)))"'
+                '"$((4 * $(getconf _NPROCESSORS_ONLN)))"'
             ),
             self.command('second'),
         )
