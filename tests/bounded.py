@@ -10,7 +10,8 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any
 
-TIMEOUT = 60
+#: Seconds after which a test gives up waiting; on a busy machine, starts take minutes.
+TIMEOUT = 300.0
 #: Longer than the wait for a call: a call that takes this long hangs.
 FOREVER = 3.0 * TIMEOUT
 

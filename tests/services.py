@@ -67,8 +67,8 @@ _SERVICES = {
 }
 #: Tests have another home directory, in which rabbitmqctl would not find its cookie.
 _ENVIRONMENT = dict(os.environ)
-_CONNECT_TIMEOUT = 3
-_COMMAND_TIMEOUT = 60
+_CONNECT_TIMEOUT = 30
+_COMMAND_TIMEOUT = 300
 _AMQP_ERRORS = (*pyamqp.Transport.connection_errors, *pyamqp.Transport.channel_errors)
 
 

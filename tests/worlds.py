@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite.applier.operations import PlanOperations
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.clock import SystemClock
@@ -36,8 +37,6 @@ from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states
 from watcherlite.testing.memory_store import MemoryStore
 
-#: Seconds of real time after which a waiting test fails.
-TIMEOUT = 60.0
 #: subject, old status, new status, message
 Line = tuple[str, str | None, str | None, str | None]
 

@@ -11,9 +11,7 @@ from testtools import content
 
 from tests import base
 from tests.acceptance import preloaded
-
-#: Seconds after which a process is considered stuck.
-TIMEOUT = 60
+from tests.bounded import TIMEOUT
 
 UUID = re.compile(r'[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 CLOCK = re.compile(r'^\d\d:\d\d:\d\d ', re.MULTILINE)

@@ -16,6 +16,7 @@ from testtools import content
 from tests import base, schemas, services
 from tests.acceptance import preloaded
 from tests.acceptance.target import Target
+from tests.bounded import TIMEOUT
 from tests.functional.third_party.installation import Installation
 from watcherlite import bootstrap, conf
 from watcherlite.domain.documents import plan_document
@@ -24,8 +25,6 @@ from watcherlite.plugins.action_types import command, nop, sleep
 from watcherlite.plugins.loader import Plugins
 from watcherlite.states import action_plan as plan_states
 
-#: Seconds of real time after which a waiting test is considered stuck.
-TIMEOUT = 90
 ZETA = pathlib.Path(__file__).parent / 'zeta'
 SCRIPTS = pathlib.Path(sysconfig.get_path('scripts'))
 #: The third-party action types that report their calls to the target.

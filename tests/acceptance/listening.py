@@ -9,7 +9,8 @@ import kombu
 import oslo_messaging
 from oslo_config import cfg
 
-from tests.acceptance.daemons import TIMEOUT, wait_until
+from tests.acceptance.daemons import wait_until
+from tests.bounded import TIMEOUT
 from watcherlite.domain import events
 from watcherlite.notifications.rules import subjects
 from watcherlite.objects import registry

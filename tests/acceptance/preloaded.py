@@ -33,6 +33,7 @@ from importlib import metadata
 import fixtures
 import stevedore
 
+from tests.bounded import TIMEOUT
 from watcherlite import bootstrap, conf
 from watcherlite.cli import command_table
 
@@ -59,8 +60,6 @@ LATER = (
     'watcherlite.objects.registry',
 )
 ROOT = pathlib.Path(__file__).parents[2]
-#: The timeout of a fork in seconds.
-TIMEOUT = 60
 _FILES = 3
 _LARGEST = 2**20
 

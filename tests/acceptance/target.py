@@ -12,8 +12,7 @@ import threading
 
 import fixtures
 
-#: Seconds after which a waiting test is considered stuck.
-TIMEOUT = 90
+from tests.bounded import TIMEOUT
 
 #: The calls of an action: before its effect, for its effect, and to query it.
 BEGIN, APPLY, LOOK = 'begin', 'apply', 'look'

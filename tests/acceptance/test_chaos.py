@@ -11,8 +11,9 @@ import threading
 
 from tests import services
 from tests.acceptance.checking import History, problems
-from tests.acceptance.daemons import APPLIER, TIMEOUT, DaemonTestCase
+from tests.acceptance.daemons import APPLIER, DaemonTestCase
 from tests.acceptance.listening import NotificationQueue
+from tests.bounded import TIMEOUT
 
 FAULTS = 20
 LEASE = 1
@@ -28,8 +29,6 @@ LEAST_PLANS = 3
 #: More than twice the number that the faults need; more means that nothing calls.
 MOST_PLANS = 40
 ACTIONS = 60
-#: Seconds for a plan, whose workers restart repeatedly on a busy machine.
-PLAN_TIMEOUT = 5 * TIMEOUT
 
 
 class Chaos:
@@ -129,7 +128,7 @@ class Surviving:
             self.assertLess(len(plans), MOST_PLANS, chaos.faults)
             # Start further plans one by one until all faults have occurred.
             if len(plans) >= LEAST_PLANS:
-                operator.wait_until_ended(*plans, timeout=PLAN_TIMEOUT)
+                operator.wait_until_ended(*plans, timeout=TIMEOUT)
         chaos.resume_all()
 
         found = []

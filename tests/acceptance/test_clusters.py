@@ -10,6 +10,7 @@ from tests.acceptance.daemons import wait_until
 from tests.acceptance.test_cluster_examples import ClusterExampleCase
 from tests.acceptance.test_stack_examples import README, SERVE, list_commands
 from tests.acceptance.test_stacks import Orchestrator, SharedCase
+from tests.bounded import TIMEOUT
 from watcherlite.domain.clusters import Owner
 from watcherlite.engine.clusters.requests.values import ClusterRequest, RequestContext
 from watcherlite.states import action as action_states
@@ -138,7 +139,7 @@ class WebServersTest(ClusterExampleCase):
         for at in range(1, SIZE + 1):
             try:
                 url = f'http://127.0.0.1:{self.prefix}{at}/'
-                with urllib.request.urlopen(url, timeout=10) as answer:
+                with urllib.request.urlopen(url, timeout=TIMEOUT) as answer:
                     found += [at] if answer.status == 200 else []
             except urllib.error.URLError:
                 continue

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 
-from tests.acceptance.command import TIMEOUT, UUID, CommandTestCase, plain
+from tests.acceptance.command import UUID, CommandTestCase, plain
 from tests.acceptance.daemons import wait_until
+from tests.bounded import TIMEOUT
 
 PLAN = """\
     name: nightly

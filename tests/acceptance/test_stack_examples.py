@@ -8,8 +8,9 @@ import signal
 import subprocess
 
 from tests.acceptance import preloaded
-from tests.acceptance.command import TIMEOUT, UUID, CommandTestCase
+from tests.acceptance.command import UUID, CommandTestCase
 from tests.acceptance.daemons import SCRIPTS, wait_until
+from tests.bounded import TIMEOUT
 from tests.ports import reserve_port
 
 ROOT = pathlib.Path(__file__).parents[2]

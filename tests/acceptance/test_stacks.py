@@ -6,9 +6,10 @@ import signal
 import threading
 from typing import ClassVar
 
-from tests.acceptance.daemons import ENGINE, TIMEOUT, DaemonTestCase, wait_until
+from tests.acceptance.daemons import ENGINE, DaemonTestCase, wait_until
 from tests.acceptance.listening import NotificationCase, data
 from tests.acceptance.target import APPLIED, APPLY, BEGIN
+from tests.bounded import TIMEOUT
 from watcherlite import bootstrap, conf
 from watcherlite.domain.stacks import StackRequest
 from watcherlite.plugins import options

@@ -7,6 +7,7 @@ import unittest
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tests.bounded import TIMEOUT
 from tests.factories import NOW, at, make_action, store_actions
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
@@ -19,8 +20,6 @@ Result = TypeVar('Result')
 
 #: The number of attempts of a transaction after conflicts.
 TRIES = 100
-#: Seconds after which threads that wait for each other count as stuck.
-DEADLINE = 60
 
 if TYPE_CHECKING:
     Base = unittest.TestCase
@@ -74,12 +73,12 @@ class StoreCase(Base):
         barrier = threading.Barrier(len(calls))
 
         def run(call: Callable[[], Result]) -> Result:
-            barrier.wait(DEADLINE)
+            barrier.wait(TIMEOUT)
             return call()
 
         with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
             futures = [pool.submit(run, call) for call in calls]
-            return [future.result(DEADLINE) for future in futures]
+            return [future.result(TIMEOUT) for future in futures]
 
     # Short forms of common calls
 

@@ -4,12 +4,11 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from tests.bench.query_counters import COMMITS, STATEMENTS, Counters
+from tests.bounded import TIMEOUT
 from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
 from watcherlite.domain.events import Event
 
-#: Seconds of real time after which an operation is considered stuck.
-TIMEOUT = 120
 #: operation -> statements and commits per member
 Costs = dict[str, tuple[float, float]]
 

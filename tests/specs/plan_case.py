@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.worlds import TIMEOUT, Calls, WorldCase, kind
+from tests.bounded import TIMEOUT
+from tests.worlds import Calls, WorldCase, kind
 from watcherlite.domain.outcomes import Failed
 
 

@@ -4,13 +4,11 @@ import threading
 from typing import Any
 
 from tests import factories
+from tests.bounded import TIMEOUT
 from watcherlite.clock import SystemClock
 from watcherlite.db.api import Store
 from watcherlite.notifications.relay import Relay
 from watcherlite.notifications.settings import NotificationSettings, RelaySettings
-
-#: Seconds after which a waiting test fails.
-DEADLINE = 20.0
 
 
 class Recorder:
@@ -38,7 +36,7 @@ class Recorder:
     def wait_for(self, count: int) -> bool:
         with self._condition:
             return self._condition.wait_for(
-                lambda: len(self.messages) >= count, DEADLINE
+                lambda: len(self.messages) >= count, TIMEOUT
             )
 
 
@@ -58,6 +56,6 @@ def published(store: Store) -> list[Any]:
     """Publish the pending events; return the messages."""
     publisher = Recorder()
     relay = make_relay(store, publisher)
-    assert relay.stop(DEADLINE)
+    assert relay.stop(TIMEOUT)
     relay.run()
     return publisher.messages

@@ -6,8 +6,9 @@ what is promised.
 
 from typing import Any
 
+from tests.bounded import TIMEOUT
 from tests.hooks import COROUTINES, FUNCTIONS, type_of
-from tests.worlds import TIMEOUT, World, WorldCase, action, ran
+from tests.worlds import World, WorldCase, action, ran
 from watcherlite import exceptions
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import (

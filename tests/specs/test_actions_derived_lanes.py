@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from tests.bounded import TIMEOUT
 from tests.specs.test_actions_derived import derived
-from tests.worlds import TIMEOUT, World, WorldCase, action, kind
+from tests.worlds import World, WorldCase, action, kind
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Failed, TimedOut
 

@@ -3,9 +3,10 @@
 import threading
 from typing import Any
 
+from tests.bounded import TIMEOUT
 from tests.functional.db.stores import MYSQL, POSTGRESQL
 from tests.specs.database_case import define_database_tests
-from tests.worlds import TIMEOUT, Calls, World, WorldCase, action, kind, ran
+from tests.worlds import Calls, World, WorldCase, action, kind, ran
 from watcherlite.domain.actions import ENGINE
 from watcherlite.domain.outcomes import Derived, DerivedAction, Done
 from watcherlite.states import action as states

@@ -4,8 +4,9 @@ import threading
 from typing import Any
 
 from tests import bounded
+from tests.bounded import TIMEOUT
 from tests.specs.test_actions_lost_workers import LOST
-from tests.worlds import TIMEOUT, Calls, Gate, WorldCase, action, kind, ran
+from tests.worlds import Calls, Gate, WorldCase, action, kind, ran
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.states import action as states
 from watcherlite.states import action_plan as plan_states

@@ -13,10 +13,9 @@ import fixtures
 
 from tests.acceptance.clients import environments
 from tests.acceptance.clients.plain import plain
+from tests.bounded import TIMEOUT
 
 DRIVER = pathlib.Path(__file__).with_name('driver.py')
-#: Seconds after which a command is considered stuck.
-TIMEOUT = 60
 #: The variables that a client needs in addition to those of the test.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 

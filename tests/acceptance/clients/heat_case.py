@@ -3,8 +3,9 @@
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.openstack_case import TIMEOUT, OpenStackCase
+from tests.acceptance.clients.openstack_case import OpenStackCase
 from tests.acceptance.daemons import wait_until
+from tests.bounded import TIMEOUT
 
 PROJECT = 'own'
 

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import requests
 
-from tests.acceptance.clients.serving import TIMEOUT
+from tests.bounded import TIMEOUT
 
 #: The elements without content, and without end tags.
 _VOID = frozenset({'br', 'col', 'hr', 'img', 'input', 'link', 'meta'})

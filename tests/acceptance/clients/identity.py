@@ -12,8 +12,9 @@ import fixtures
 import requests
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.serving import LOOPBACK, TIMEOUT
+from tests.acceptance.clients.serving import LOOPBACK
 from tests.acceptance.daemons import Daemon
+from tests.bounded import TIMEOUT
 from tests.ports import reserve_port
 
 SERVER = pathlib.Path(__file__).with_name('identity_server.py')

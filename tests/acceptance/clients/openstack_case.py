@@ -7,9 +7,6 @@ from tests.acceptance.clients import environments
 from tests.acceptance.clients.commands import Clients
 from tests.acceptance.clients.serving import ServedCase, Standalone
 
-#: Seconds that a request may take.
-TIMEOUT = 30
-
 
 class OpenStackCase(ServedCase):
     """Processes of watcherlite, and `openstack`.

@@ -17,11 +17,10 @@ from tests.acceptance.daemons import (
     Daemon,
     wait_until,
 )
+from tests.bounded import TIMEOUT
 from tests.ports import reserve_port
 
 LOOPBACK = '127.0.0.1'
-#: The timeout of a request in seconds.
-TIMEOUT = 30
 #: The variables of the test's environment that the process needs.
 _KEPT = ('PATH', 'LANG', 'LC_ALL', 'TMPDIR')
 

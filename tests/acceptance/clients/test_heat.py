@@ -13,11 +13,12 @@ import pathlib
 import subprocess
 
 from tests.acceptance.clients import stack_templates, stack_tests
-from tests.acceptance.clients.heat_case import TIMEOUT, HeatCase
+from tests.acceptance.clients.heat_case import HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.serving import start_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
 from tests.acceptance.daemons import SCRIPTS
+from tests.bounded import TIMEOUT
 
 TOP = pathlib.Path(__file__).parents[3]
 #: Hooks and software deployments are for the agents of Heat in virtual machines.

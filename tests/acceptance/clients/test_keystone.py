@@ -7,7 +7,7 @@ import subprocess
 
 import requests
 
-from tests.acceptance.clients.commands import TIMEOUT, Clients
+from tests.acceptance.clients.commands import Clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
     PASSWORD,
@@ -17,6 +17,7 @@ from tests.acceptance.clients.identity import (
 )
 from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import SCRIPTS
+from tests.bounded import TIMEOUT
 
 SERVICE = 'watcherlite'
 #: The role of each user, by name.

@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests import services
-from tests.acceptance.daemons import TIMEOUT
+from tests.bounded import TIMEOUT
 
 #: Sizes of windows, in pixels.
 DESKTOP, PHONE = (1280, 1000), (390, 844)

@@ -2,8 +2,8 @@
 
 import requests
 
-from tests.acceptance.daemons import TIMEOUT
 from tests.acceptance.dashboard.test_appearance import LoginCase
+from tests.bounded import TIMEOUT
 from tests.haproxy import Haproxy, documented
 
 

@@ -3,6 +3,7 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite.api.event_streams import EventStreams
 from watcherlite.testing import ManualClock
 
@@ -22,7 +23,7 @@ class TestWait(base.TestCase):
         return thread
 
     def assert_over(self, thread: threading.Thread) -> None:
-        thread.join(10)
+        thread.join(TIMEOUT)
         self.assertFalse(thread.is_alive())
 
     def test_wakeup_ends_wait_after_minimum_time(self) -> None:

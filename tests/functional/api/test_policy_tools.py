@@ -7,6 +7,7 @@ import sys
 import fixtures
 
 from tests import base
+from tests.bounded import TIMEOUT
 
 CALL = (
     'import sys; from oslo_policy import generator; '
@@ -31,7 +32,7 @@ class TestPolicyValidator(base.TestCase):
             ],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TIMEOUT,
         )
 
         self.assertEqual(

@@ -3,6 +3,7 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.unit.api.requests import ask
 from watcherlite import bootstrap, conf, exceptions, wsgi
 from watcherlite.domain import commands
@@ -82,7 +83,7 @@ class TestBuild(WsgiCase):
         wake = service.streams.wake
         service.streams.wake = lambda: (wake(), woken.set())
 
-        runtime.bus.wait_until_consuming(60)
+        runtime.bus.wait_until_consuming(TIMEOUT)
         runtime.bus.broadcast(commands.to_message(commands.EventsStored()))
 
-        self.assertTrue(woken.wait(60))
+        self.assertTrue(woken.wait(TIMEOUT))

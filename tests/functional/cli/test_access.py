@@ -4,6 +4,7 @@ import base64
 import subprocess
 import sys
 
+from tests.bounded import TIMEOUT
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import Api, ApiCommandCase, Reply, fault
 
@@ -228,7 +229,7 @@ class KeystoneTest(AccessTestCase):
             [sys.executable, '-c', hidden, 'goal', 'list', '--os-cloud', 'here'],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TIMEOUT,
         )
 
         self.assertEqual(

@@ -5,6 +5,7 @@ import subprocess
 
 from tests import base, services
 from tests.acceptance.daemons import SCRIPTS
+from tests.bounded import TIMEOUT
 
 #: shell -> a script that prints the completions of `watcherlite strategy sh`
 LINES = {
@@ -27,7 +28,7 @@ class ShellCompletionTest(base.TestCase):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TIMEOUT,
             check=False,
         )
         return done.returncode, done.stdout, done.stderr

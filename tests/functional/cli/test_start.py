@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import Api
 from watcherlite.cli import main
@@ -79,7 +80,7 @@ class ImportsTest(base.TestCase):
             check=True,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=TIMEOUT,
         )
 
     def imported_modules(self, *argv):

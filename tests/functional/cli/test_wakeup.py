@@ -3,6 +3,7 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite.cli.wakeup import Wake
 
 
@@ -12,5 +13,5 @@ class WakeTest(base.TestCase):
         thread = threading.Thread(target=wake.now)
         thread.start()
 
-        wake.wait(60)
+        wake.wait(TIMEOUT)
         thread.join()

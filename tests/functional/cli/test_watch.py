@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+from tests.bounded import TIMEOUT
 from tests.functional.cli import api_objects
 from tests.functional.cli.fake_api import ApiCommandCase, Reply, fault, stream
 from tests.unit.cli.capturing import Lines
@@ -251,7 +252,9 @@ class EventStreamTest(WatchTestCase):
 
         def rest():
             # The rest is sent only after the first line has been displayed.
-            return encode_stream(*EVENT_SEQUENCE[2:]) + END if seen.wait(20) else b''
+            return (
+                encode_stream(*EVENT_SEQUENCE[2:]) + END if seen.wait(TIMEOUT) else b''
+            )
 
         self.out = Out()
         self.api.responses[EVENTS] = [
@@ -420,7 +423,7 @@ class WatchCommandTest(WatchTestCase):
         shown_lines = [process.stdout.readline() for _ in range(2)]
 
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=TIMEOUT)
 
         self.assertIn(LINES[0], shown_lines[1])
         self.assertEqual(

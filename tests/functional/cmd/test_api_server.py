@@ -7,13 +7,11 @@ import urllib.error
 import urllib.request
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite import bootstrap, conf, exceptions
 from watcherlite.cmd import api_server
 from watcherlite.cmd.daemon import DaemonService
 from watcherlite.plugins import loader
-
-#: The timeout of a response in seconds, on any machine.
-TIMEOUT = 60
 
 
 class TestStart(base.TestCase):
@@ -44,7 +42,7 @@ class TestStart(base.TestCase):
 
         starting = threading.Thread(target=start, daemon=True)
         starting.start()
-        starting.join(60)
+        starting.join(TIMEOUT)
 
         self.assertEqual(["The API cannot be served: can't start new thread"], found)
 

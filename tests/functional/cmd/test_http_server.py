@@ -13,6 +13,7 @@ from waitress import wasyncore
 
 from tests import base, bounded
 from tests.acceptance.daemons import wait_until
+from tests.bounded import TIMEOUT
 from watcherlite.cmd import http_server
 from watcherlite.cmd.http_server import FRAMING, HttpServer
 
@@ -63,7 +64,7 @@ class ServerCase(base.TestCase):
 
     def connect(self, *parts):
         """Return a connection on which these parts have been sent."""
-        connection = socket.create_connection(self.address, timeout=60)
+        connection = socket.create_connection(self.address, timeout=TIMEOUT)
         self.addCleanup(connection.close)
         # The server may close the connection before everything is sent.
         with contextlib.suppress(OSError):
@@ -88,7 +89,7 @@ class ServerCase(base.TestCase):
 
     def path_of(self, path):
         """Return the status and the path that the application received."""
-        connection = client.HTTPConnection(*self.address, timeout=60)
+        connection = client.HTTPConnection(*self.address, timeout=TIMEOUT)
         self.addCleanup(connection.close)
         connection.putrequest('GET', path)
         connection.endheaders()

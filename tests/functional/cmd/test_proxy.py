@@ -8,6 +8,7 @@ from oslo_config import cfg
 from oslo_middleware import http_proxy_to_wsgi
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.haproxy import Haproxy, documented
 from watcherlite.cmd.http_server import HttpServer
 
@@ -53,7 +54,7 @@ class TestProxy(base.TestCase):
         forged = {'X-Forwarded-For': '192.0.2.1', 'X-Forwarded-Host': 'evil.example'}
         url = f'https://localhost:{self.port}/v1'
 
-        answer = requests.get(url, headers=forged, verify=self.trusted, timeout=60)
+        answer = requests.get(url, headers=forged, verify=self.trusted, timeout=TIMEOUT)
 
         self.assertEqual(
             (200, 'https 127.0.0.1 localhost'), (answer.status_code, answer.text)
@@ -64,11 +65,11 @@ class TestProxy(base.TestCase):
             requests.exceptions.SSLError,
             requests.get,
             f'https://localhost:{self.port}/v1',
-            timeout=60,
+            timeout=TIMEOUT,
         )
         self.assertRaises(
             requests.exceptions.ConnectionError,
             requests.get,
             f'http://localhost:{self.port}/v1',
-            timeout=60,
+            timeout=TIMEOUT,
         )

@@ -3,10 +3,9 @@
 import concurrent.futures
 import threading
 
+from tests.bounded import TIMEOUT
 from tests.unit.conf.test_secrets import SecretsCase
 from watcherlite import conf
-
-DEADLINE = 60
 
 
 class TestKeyFile(SecretsCase):
@@ -16,7 +15,7 @@ class TestKeyFile(SecretsCase):
         together = threading.Barrier(count)
 
         def start(_):
-            together.wait(DEADLINE)
+            together.wait(TIMEOUT)
             return conf.sealing_keys(configuration).values
 
         with concurrent.futures.ThreadPoolExecutor(count) as pool:

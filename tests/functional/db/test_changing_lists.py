@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tests.bounded import TIMEOUT
 from tests.contract.stack_case import make_definition, make_stack
 from tests.factories import at, make_action, store_plan
 from tests.functional.db import stores
@@ -40,7 +41,7 @@ class ChangingListsTests(stores.StoreTests):
         thread = threading.Thread(target=changing)
         thread.start()
         try:
-            self.assertTrue(begun.wait(60))
+            self.assertTrue(begun.wait(TIMEOUT))
             found = [len(list(read())) for _ in range(READS)]
         finally:
             over.set()

@@ -4,11 +4,10 @@ import datetime
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite import exceptions
 from watcherlite.db.database_clock import INTERVAL, DatabaseClock
 from watcherlite.testing.clock import ManualClock
-
-TIMEOUT = 10.0
 
 
 class Host(ManualClock):

@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.factories import (
     NOW,
     all_plans,
@@ -26,8 +27,6 @@ from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 from watcherlite.domain.action_plans import ActionPlan
 
-#: Seconds after which a thread that should have ended counts as stuck.
-DEADLINE = 30
 #: Another process opens an SQLite file, reads it, and closes it.
 COUNT_PLANS = """
 import contextlib
@@ -49,7 +48,7 @@ class FailureTests(stores.StoreTests):
     def in_thread(self, call: Callable[[], object]) -> threading.Thread:
         thread = threading.Thread(target=call, daemon=True)
         thread.start()
-        self.addCleanup(thread.join, DEADLINE)
+        self.addCleanup(thread.join, TIMEOUT)
         return thread
 
     def test_a_lock_timeout_is_a_store_conflict(self) -> None:
@@ -155,7 +154,7 @@ class ServerFailureTests(FailureTests):
             try:
                 with self.store.transaction() as tx:
                     tx.lock_plans([first.id])
-                    barrier.wait(DEADLINE)
+                    barrier.wait(TIMEOUT)
                     tx.lock_plans([second.id])
                 outcomes.append('done')
             except exceptions.StoreConflict:
@@ -166,7 +165,7 @@ class ServerFailureTests(FailureTests):
             for pair in (plans, plans[::-1])
         ]
         for thread in threads:
-            thread.join(DEADLINE)
+            thread.join(TIMEOUT)
         self.assertEqual(['conflict', 'done'], sorted(outcomes))
 
     # Broken connections
@@ -293,7 +292,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
 
         threads = [self.in_thread(functools.partial(write, n)) for n in range(8)]
         for thread in threads:
-            thread.join(DEADLINE)
+            thread.join(TIMEOUT)
         self.assertEqual(80, len(all_plans(self.store)))
 
     def test_commits_are_synchronous_by_default(self) -> None:
@@ -316,7 +315,7 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
                 [sys.executable, '-c', COUNT_PLANS, str(self.path)],
                 capture_output=True,
                 text=True,
-                timeout=DEADLINE,
+                timeout=TIMEOUT,
                 check=True,
             )
             return done.stdout.strip()

@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
+from tests.bounded import TIMEOUT
 from tests.factories import NOW, make_action, new_uuid, store_actions
 from tests.functional.db import stores
 from tests.functional.db.stores import MYSQL, POSTGRESQL, SQLITE, define_tests
@@ -13,8 +14,6 @@ from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.states import action as states
 
 TARGET = 'node-1'
-#: Seconds after which a thread that should have ended counts as stuck.
-DEADLINE = 30
 #: Seconds that a release may take until it is considered blocked.
 A_WHILE = 0.3
 
@@ -45,7 +44,7 @@ class LockingTests(stores.StoreTests):
 
         with self.store.transaction() as tx:
             yield tx, begin
-        thread.join(DEADLINE)
+        thread.join(TIMEOUT)
 
     def release(self) -> None:
         """Release the lock; retry on conflicts."""
@@ -135,8 +134,8 @@ class LockingTests(stores.StoreTests):
                 tx.lock_tenant('here')
                 thread.start()
                 self.assertFalse(came.wait(A_WHILE))
-            self.assertTrue(came.wait(DEADLINE))
-            thread.join(DEADLINE)
+            self.assertTrue(came.wait(TIMEOUT))
+            thread.join(TIMEOUT)
 
 
 class ServerLockingTests(LockingTests):

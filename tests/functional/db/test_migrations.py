@@ -15,6 +15,7 @@ from alembic import migration as alembic_migration
 from alembic import script as alembic_script
 
 from tests import base, services
+from tests.bounded import TIMEOUT
 from tests.factories import (
     NOW,
     make_action,
@@ -353,7 +354,7 @@ class MigrationTests(Base):
         url = self.new_url()
         with concurrent.futures.ThreadPoolExecutor(3) as pool:
             for done in [pool.submit(migration.upgrade, url) for _ in range(3)]:
-                done.result(60)
+                done.result(TIMEOUT)
         self.assertEqual(migration.HEAD, migration.version(url))
 
     def test_a_timeout_of_the_migration_lock_is_an_error(self) -> None:
@@ -404,7 +405,7 @@ class SqliteMigrationTest(MigrationTests, base.TestCase):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             stores = [pool.submit(open_store, settings) for _ in range(4)]
             for store in stores:
-                self.addCleanup(store.result(60).close)
+                self.addCleanup(store.result(TIMEOUT).close)
         self.assertEqual(
             [migration.HEAD] * 4, [migration.version(s.result().engine) for s in stores]
         )
@@ -469,7 +470,7 @@ class RevisionTest(base.TestCase):
                 check=True,
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=TIMEOUT,
             ).stdout.strip()
             for _ in range(2)
         ]

@@ -6,12 +6,11 @@ from typing import Any
 from oslo_config import cfg
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.factories import all_plans
 from watcherlite import bootstrap, conf
 from watcherlite.domain.action_plans import ActionPlan
 from watcherlite.states import action_plan as plan_states
-
-TIMEOUT = 20.0
 
 
 class RuntimeCase(base.TestCase):

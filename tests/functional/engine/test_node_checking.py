@@ -3,12 +3,12 @@
 import socket
 import threading
 
+from tests.bounded import TIMEOUT
 from tests.cluster_worlds import ClusterCase
 from tests.functional.plugins.http_server import Server
 from tests.worlds import action
 from watcherlite.engine.clusters.action_types import NODE_CHECK
 
-TIMEOUT = 10
 POLLING = {'type': 'NODE_STATUS_POLLING'}
 
 

@@ -3,8 +3,9 @@
 import datetime
 import time
 
+from tests.bounded import TIMEOUT
 from tests.factories import all_plans
-from tests.functional.engine.runtime_case import TIMEOUT, RuntimeCase
+from tests.functional.engine.runtime_case import RuntimeCase
 from watcherlite import bootstrap
 from watcherlite.domain.audits import Audit, AuditRequest
 from watcherlite.engine.audits.reconciler import ROLE

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from tests.bounded import TIMEOUT
 from tests.cluster_worlds import BY, QUEUED, TENANT
 from tests.functional.db import stores
 from tests.functional.db.stores import MYSQL, SQLITE, define_tests
@@ -38,8 +39,6 @@ POLICY = {'type': 'senlin.policy.deletion', 'version': '1.0'}
 URL = 'http://host/clustering/v1'
 #: Seconds that a query waits for the query of a concurrent request.
 A_WHILE = 0.2
-#: Seconds after which a request counts as stuck.
-DEADLINE = 30
 
 Ask = Callable[[], Any]
 
@@ -92,7 +91,7 @@ class ConcurrentRequests(Base):
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join(DEADLINE)
+                thread.join(TIMEOUT)
         return sorted(became)
 
     def test_concurrent_requests_respect_the_cluster_quota(self) -> None:

@@ -7,11 +7,12 @@ import sys
 import threading
 from typing import Any
 
+from tests.bounded import TIMEOUT
 from tests.factories import make_action
 from tests.functional.execution.test_dispatcher import DispatcherCase
 from tests.functional.execution.test_log_context import Lines
 from tests.unit.execution.test_log_context import request_context
-from tests.worlds import TIMEOUT, Gate, kind
+from tests.worlds import Gate, kind
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.execution.coroutines import event_loop, loop_thread
 from watcherlite.states import action as states

@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.factories import NOW, all_plans, make_action, store_actions, store_plan
-from tests.worlds import TIMEOUT, Calls, Gate, kind, raises
+from tests.worlds import Calls, Gate, kind, raises
 from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.domain.actions import Action

@@ -3,7 +3,8 @@
 import threading
 
 from tests import base
-from tests.worlds import TIMEOUT, Gate
+from tests.bounded import TIMEOUT
+from tests.worlds import Gate
 from watcherlite.execution.pool import SHORT, Pool
 
 

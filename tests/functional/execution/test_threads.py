@@ -4,14 +4,12 @@ import queue
 import threading
 
 from tests import base, factories
+from tests.bounded import TIMEOUT
 from tests.unit.execution.test_committer import CommitterCase
 from watcherlite.execution.group_commit import ClaimRequest
 from watcherlite.execution.lease import Lease
 from watcherlite.execution.services import CoreServices, ExecutionSettings, Timers
 from watcherlite.testing.clock import ManualClock
-
-#: Seconds of real time for a thread.
-TIMEOUT = 10
 
 
 class TestCommitter(CommitterCase):

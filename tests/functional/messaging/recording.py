@@ -2,7 +2,7 @@
 
 import threading
 
-TIMEOUT = 20
+from tests.bounded import TIMEOUT
 
 
 class Recorder:

@@ -1,11 +1,10 @@
 """Notifications through a real broker: confirmed, or reported as unsafe."""
 
 from tests import bounded
+from tests.bounded import TIMEOUT
 from tests.functional.messaging import base
 from watcherlite import exceptions
 from watcherlite.messaging import topology
-
-TIMEOUT = 20
 
 
 class NotificationTestCase(base.RabbitTestCase):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite.messaging import bus
 from watcherlite.messaging.publisher import Publisher
 from watcherlite.messaging.publisher_confirms import OutgoingMessage
@@ -48,6 +49,6 @@ class TestPendingMessages(base.TestCase):
                 connector.publisher = publisher
                 publisher.send(MESSAGE)
 
-                self.assertTrue(publisher.join(60))
+                self.assertTrue(publisher.join(TIMEOUT))
 
                 self.assertEqual(100 + further, counters.dropped)

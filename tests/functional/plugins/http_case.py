@@ -3,6 +3,7 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.functional.plugins.http_server import Server
 from watcherlite import testing
 from watcherlite.plugins.action_types.http_request import HttpRequest
@@ -39,7 +40,7 @@ class HttpTestCase(base.TestCase):
         thread.start()
         server.wait_until_received()
         context.send(signal)
-        thread.join(60)
+        thread.join(TIMEOUT)
 
         self.assertFalse(thread.is_alive(), 'the signal did not wake the action')
         return results[0]

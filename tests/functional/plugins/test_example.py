@@ -9,6 +9,7 @@ import threading
 import urllib.request
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite import conf, exceptions, testing
 from watcherlite.clock import SystemClock
 from watcherlite.cmd import example_endpoint
@@ -16,7 +17,6 @@ from watcherlite.domain.documents import plan_document
 from watcherlite.plugins import loader
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / 'etc' / 'watcherlite' / 'examples'
-TIMEOUT = 60
 
 
 class TestPlan(base.TestCase):

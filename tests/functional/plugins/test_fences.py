@@ -1,6 +1,7 @@
 """Built-in plugins have no effect once the lease of their worker has expired."""
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.functional.plugins.http_server import Server
 from watcherlite import testing
 from watcherlite.clock import SystemClock
@@ -71,7 +72,7 @@ class FenceTest(base.TestCase):
                 'log_directory': str(self.home),
             },
             clock=SystemClock(),
-            timeout=20,
+            timeout=TIMEOUT,
         )
         run.lease_lost = True
         self.assertEqual('FAILED', run.create({'argv': SLEEP}).status)

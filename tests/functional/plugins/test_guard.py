@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+from tests.bounded import TIMEOUT
 from tests.functional.plugins.test_command import CommandTestCase, state_of
 from watcherlite.plugins.action_types import guard, processes
 
@@ -70,7 +71,7 @@ class TestGuard(CommandTestCase):
         self.addCleanup(command.kill)
         self.guard({'run': 'x', 'marks': [f'MARK={self.id()}']})
 
-        self.assertEqual(-signal.SIGTERM, command.wait(10))
+        self.assertEqual(-signal.SIGTERM, command.wait(TIMEOUT))
 
     def test_a_killed_guard_is_restarted(self):
         guarding = processes.GuardProcess()

@@ -12,6 +12,7 @@ from typing import Any
 import fixtures
 
 from tests import services
+from tests.bounded import TIMEOUT
 from tests.cluster_worlds import BY, ClusterCase, ClusterWorld
 from tests.functional.plugins.http_server import Server
 from tests.ports import reserve_port
@@ -24,7 +25,6 @@ from watcherlite.plugins.load_balancers.haproxy import HAProxy
 from watcherlite.plugins.policies.deletion import Deletion
 from watcherlite.plugins.policies.load_balance import LoadBalance
 
-TIMEOUT = 20.0
 LOAD_BALANCE, DELETION = 'senlin.policy.loadbalance-1.3', 'senlin.policy.deletion-1.1'
 #: Reads a directory of files, and reloads it on SIGUSR2.
 MAIN = """\

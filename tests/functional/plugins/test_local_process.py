@@ -11,6 +11,7 @@ import time
 import uuid
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.functional.plugins.http_server import Server
 from tests.ports import reserve_port
 from watcherlite import exceptions
@@ -19,7 +20,6 @@ from watcherlite.plugins.resource_handlers import process_table
 from watcherlite.plugins.resource_handlers.local_process import LocalProcess
 from watcherlite.testing import ResourceRun
 
-TIMEOUT = 20
 SLEEP = ['/bin/sleep', '600']
 QUICK = {'interval': 0.05}
 

@@ -3,6 +3,7 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.unit.testing.test_actions import kind
 from watcherlite import testing
 
@@ -15,7 +16,7 @@ class TestSignals(base.TestCase):
         def execute(self, context):
             with context.on_signal(lambda signal: signalled.set()):
                 threading.Thread(target=context.send, args=('CANCEL',)).start()
-                signalled.wait(10)
+                signalled.wait(TIMEOUT)
                 context.checkpoint()
 
         result = testing.run_action(kind(execute=execute), {}, context=context)

@@ -3,10 +3,8 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite.testing import ManualClock
-
-#: Seconds after which a thread counts as stuck.
-TIMEOUT = 10
 
 
 class TestWaiting(base.TestCase):

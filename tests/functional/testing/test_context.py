@@ -3,12 +3,10 @@
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from watcherlite import exceptions
 from watcherlite.clock import SystemClock
 from watcherlite.testing import FakeContext, at_checkpoint
-
-#: Seconds after which a thread counts as stuck.
-TIMEOUT = 10
 
 
 class TestRealTime(base.TestCase):

@@ -4,11 +4,9 @@ import concurrent.futures
 import threading
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.factories import make_action, store_actions
 from watcherlite.testing import MemoryStore
-
-#: Seconds after which threads that wait for each other count as stuck.
-DEADLINE = 60
 
 
 class MemoryStoreTest(base.TestCase):
@@ -18,12 +16,12 @@ class MemoryStoreTest(base.TestCase):
         barrier = threading.Barrier(4)
 
         def insert() -> None:
-            barrier.wait(DEADLINE)
+            barrier.wait(TIMEOUT)
             for _ in range(10):
                 store_actions(store, make_action())
                 store.list_actions(limit=1)
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for future in [pool.submit(insert) for _ in range(4)]:
-                future.result(DEADLINE)
+                future.result(TIMEOUT)
         self.assertEqual(40, len(store.list_actions()))

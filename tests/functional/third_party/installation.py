@@ -9,9 +9,10 @@ import tomllib
 
 import fixtures
 
+from tests.bounded import TIMEOUT
+
 ACME = pathlib.Path(__file__).parent / 'acme'
 ROOT = pathlib.Path(__file__).parents[3]
-TIMEOUT = 60
 
 
 class Installation(fixtures.Fixture):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tests import base
+from tests.bounded import TIMEOUT
 from tests.factories import NOW
 from watcherlite import exceptions
 from watcherlite.api.event_streams import EventStreams
@@ -83,7 +84,7 @@ class FollowCase(base.TestCase):
         for act in meanwhile:
             self.clock.until_waiting()
             act()
-        thread.join(10)
+        thread.join(TIMEOUT)
         self.assertFalse(thread.is_alive(), 'the stream still waits')
         return found[0]
 

@@ -1,6 +1,7 @@
 import threading
 
 from tests import base, factories
+from tests.bounded import TIMEOUT
 from tests.unit.api.requests import ask
 from watcherlite import exceptions
 from watcherlite.api.app import CALLER, ROUTE
@@ -17,9 +18,6 @@ from watcherlite.api.monitoring.request_log import RequestLog
 from watcherlite.domain.stacks import Definition, NewResource, NewStack
 from watcherlite.testing.clock import ManualClock
 from watcherlite.testing.memory_store import MemoryStore
-
-#: Seconds of real time after which a test that waits for a thread fails.
-TIMEOUT = 10.0
 
 
 class UnavailableStore:

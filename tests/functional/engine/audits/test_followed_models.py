@@ -4,7 +4,8 @@ import datetime
 import threading
 
 from tests import service_notifications
-from tests.functional.engine.runtime_case import TIMEOUT, RuntimeCase
+from tests.bounded import TIMEOUT
+from tests.functional.engine.runtime_case import RuntimeCase
 from tests.functional.messaging.base import RabbitTestCase
 from tests.functional.plugins import test_data_models
 from tests.openstack_lists import FakeConnection
