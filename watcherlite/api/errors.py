@@ -7,6 +7,7 @@ import abc
 import dataclasses
 import http
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -130,6 +131,15 @@ class ErrorMessage(ErrorFormat):
         return {'error_message': json.dumps(inner)}
 
 
+#: The path to a property of a resource before the text of its problem.
+_PROPERTY = re.compile(r'(resources\.[^\s:;]+\.properties(?:[.\[][^\s:;]*)?): ')
+
+
+def label_property_errors(text: str) -> str:
+    """Return problems of templates in the form that clients of Heat know."""
+    return _PROPERTY.sub(r'Property error: : \1: : ', text)
+
+
 class TypedError(ErrorFormat):
     """The format of Heat and Senlin, whose clients distinguish errors by type.
 
@@ -146,8 +156,10 @@ class TypedError(ErrorFormat):
         explanations: Mapping[int, str],
         examples: str,
         has_code: bool,
+        rephrase: Callable[[str], str] = str,
     ) -> None:
         self._types = types
+        self._rephrase = rephrase
         self._explanations = {**EXPLANATIONS, **explanations}
         self._has_code = has_code
         code: Schema = {'type': 'integer', 'description': 'The status.'}
@@ -174,7 +186,11 @@ class TypedError(ErrorFormat):
             'code': fault.status,
             'title': http.HTTPStatus(fault.status).phrase,
             'explanation': self._explanations.get(fault.status, UNEXPECTED),
-            'error': {'type': self._type(fault), 'message': fault.text, **extra},
+            'error': {
+                'type': self._type(fault),
+                'message': self._rephrase(fault.text),
+                **extra,
+            },
         }
 
     def _type(self, fault: ErrorResponse) -> str:
@@ -340,4 +356,5 @@ HEAT_ERRORS = TypedError(
     {409: 'The request conflicts with the state of the stack.'},
     'StackExists, EntityNotFound, ActionInProgress',
     has_code=False,
+    rephrase=label_property_errors,
 )

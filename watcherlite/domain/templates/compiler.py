@@ -98,7 +98,8 @@ class Compiler:
         first = written[:1] if isinstance(written, list) else [written]
         name = first[0] if first else None
         if function.name == 'get_param':
-            self._check_known('parameter', name, place)
+            # Clients look for this text at the place of the value.
+            self._check_known('parameter', name, place[:-1])
         elif function.refers == 'resource':
             self._check_known('resource', name, place)
 
@@ -108,7 +109,10 @@ class Compiler:
             return
         near = self._findings.closest_name(name, known)
         hint = f'did you mean {near}?' if near else f'name a {noun} of the template'
-        self._findings.add(place, f'there is no {noun} {name}; {hint}')
+        text = f'there is no {noun} {name}; {hint}'
+        if noun == 'parameter':
+            text = f'The Parameter ({name}) was not provided. {hint.capitalize()}'
+        self._findings.add(place, text)
 
     def _evaluate_constant(self, node: nodes.Call) -> None:
         """Report a function with constant arguments that fails."""

@@ -312,6 +312,18 @@ def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
     }
 
 
+def complete(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an environment with all sections that clients expect, empty or not."""
+    registry = environment.get(REGISTRY) or {}
+    return {
+        PARAMETERS: {},
+        DEFAULTS: {},
+        SINKS: [],
+        **environment,
+        REGISTRY: {RESOURCES: {}, **registry},
+    }
+
+
 def nested(environment: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
     """Return the environment of a nested stack.
 

@@ -2,7 +2,6 @@
 
 from tests import base
 from tests.unit.domain.templates.worlds import parsed
-from watcherlite import exceptions
 from watcherlite.domain.templates import description, template
 
 OUTER = """
@@ -29,11 +28,6 @@ OUTER = """
       pool: {type: Pool}
       other: {type: OS::Heat::None}
     """
-INNER = """
-heat_template_version: pike
-parameters: {n: {type: boolean, default: true}}
-resources: {again: {type: inner.yaml}}
-"""
 
 
 class DescribedTest(base.TestCase):
@@ -48,7 +42,6 @@ class DescribedTest(base.TestCase):
             {
                 'Description': 'A shop',
                 'ParameterGroups': [{'label': 'Size', 'parameters': ['size']}],
-                'Environment': {'parameters': {'name': 'bob', 'password': '******'}},
                 'Parameters': {
                     'size': {
                         'Type': 'Number',
@@ -92,65 +85,27 @@ class DescribedTest(base.TestCase):
             found,
         )
 
-    def test_nested_templates_are_described_to_the_requested_level(self):
-        described = {
-            'Type': 'inner.yaml',
-            'Description': '',
-            'Parameters': {
-                'n': {
-                    'Type': 'Boolean',
-                    'Label': 'n',
-                    'Description': '',
-                    'NoEcho': 'false',
-                    'Default': True,
-                }
+    def test_an_environment_has_all_sections_and_the_files_that_are_types(self):
+        files = {'inner.yaml': '', 'other.yaml': ''}
+        shop = template.load(parsed(OUTER.replace('type: Pool', 'type: inner.yaml')))
+
+        self.assertEqual(
+            {
+                'parameters': {'name': 'bob', 'password': '******'},
+                'parameter_defaults': {},
+                'event_sinks': [],
+                'resource_registry': {
+                    'inner.yaml': 'inner.yaml',
+                    'Pool': 'other.yaml',
+                    'resources': {},
+                },
             },
-        }
-        loaded = template.load(parsed(OUTER))
-        environment = {'resource_registry': {'Pool': 'inner.yaml'}}
-        files = {'inner.yaml': INNER}
-
-        self.assertEqual(
-            [
-                None,
-                {'pool': described},
-                {'pool': {**described, 'NestedParameters': {'again': described}}},
-            ],
-            [
-                description.describe(loaded, {}, environment, files, levels).get(
-                    'NestedParameters'
-                )
-                for levels in (0, 1, 2)
-            ],
+            description.describe_environment(
+                shop,
+                {
+                    'parameters': {'name': 'bob', 'password': 'hunter1'},
+                    'resource_registry': {'Pool': 'other.yaml'},
+                },
+                files,
+            ),
         )
-
-    def test_invalid_and_endless_nested_templates_are_reported(self):
-        many = 'heat_template_version: pike\nresources:\n' + ''.join(
-            f'  r{i}: {{type: inner.yaml}}\n' for i in range(20)
-        )
-        invalid, endless = (
-            self.assertRaises(
-                kind,
-                description.describe,
-                template.load(parsed(OUTER)),
-                {},
-                {'resource_registry': {'Pool': 'inner.yaml'}},
-                {'inner.yaml': text},
-                levels,
-            )
-            for kind, text, levels in (
-                (exceptions.TemplateInvalid, 'resources: 5', 1),
-                (exceptions.StackValidationFailed, many, 5),
-            )
-        )
-
-        self.assertEqual(
-            [
-                'resources.pool: inner.yaml:1: Template version was not provided; '
-                'write heat_template_version: 2021-04-16',
-                'resources.pool: inner.yaml:1: resources: this is a number; it must be '
-                'a mapping',
-            ],
-            invalid.problems,
-        )
-        self.assertIn('there are more than 1000 nested templates', str(endless))

@@ -145,8 +145,8 @@ template:4: parameters.count.default: Invalid default: it must be a number
 template:6: resources.web.type: this is nothing; write the type of the resource, like \
 OS::Heat::None
 template:7: resources.web.typ: there is no such key; did you mean type?
-template:9: resources.web.properties.a.get_param: there is no parameter conut; did you \
-mean count?
+template:9: resources.web.properties.a: The Parameter (conut) was not provided. Did \
+you mean count?
 template:10: resources.web.properties.b.list_join: it has 1 arguments, not 2 or more; \
 write list_join: [', ', [a, b]]
 template:11: resources.web.properties.c.str_split: its delimiter is a number

@@ -1,24 +1,14 @@
 """Contents of stacks: template, environment, files and outputs."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from watcherlite.api.operation import Request, Response, RouteTable
 from watcherlite.api.orchestration import stack_requests
 from watcherlite.api.orchestration.handlers import stacks
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import stacks as schemas
+from watcherlite.domain.templates import environment as environments
 
 _ONE = '/v1/{tenant}/stacks/{stack_name}/{stack_id}'
 ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
-#: Clients expect all sections.
-_EMPTY: Mapping[str, Any] = {
-    'parameters': {},
-    'parameter_defaults': {},
-    'resource_registry': {'resources': {}},
-    'event_sinks': [],
-    'encrypted_param_names': [],
-}
 
 
 @ROUTES.route(f'GET {_ONE}/template', 'stacks:template', {200: schemas.DOCUMENT})
@@ -32,7 +22,8 @@ def template(request: Request) -> Response:
 def environment(request: Request) -> Response:
     """Show the environment of a stack."""
     stack = stack_requests.get_stack(request, deleted=True)
-    return Response({**_EMPTY, **request.services.reading.environment(stack)})
+    shown = environments.complete(request.services.reading.environment(stack))
+    return Response({environments.ENCRYPTED: [], **shown})
 
 
 @ROUTES.route(f'GET {_ONE}/files', 'stacks:files', {200: schemas.FILES})

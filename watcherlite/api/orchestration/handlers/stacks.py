@@ -13,12 +13,15 @@ from watcherlite.conf import masking
 from watcherlite.domain import bearer_tokens
 from watcherlite.domain.stacks import NewStack, Stack, StackRequest
 from watcherlite.domain.templates.blueprint import OutputValue
+from watcherlite.domain.templates.description import NO_DESCRIPTION
 from watcherlite.engine.stacks import resolution
 from watcherlite.engine.stacks.queries import StackView
 from watcherlite.engine.stacks.requests import definition_merge
 from watcherlite.engine.stacks.requests.preview import PlannedResource
 from watcherlite.states import stack as states
 
+#: The id of what is not stored, as clients know it.
+_NO_ID = 'None'
 _ADMINISTRATORS = frozenset({'admin', 'administrator'})
 
 
@@ -33,7 +36,7 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
         'id': stack.uuid,
         'links': [links.stack_link(request, stack)],
         'stack_name': stack.name,
-        'description': stack.description,
+        'description': stack.description or NO_DESCRIPTION,
         'stack_status': stack.state.name,
         'stack_status_reason': stack.status_reason,
         'creation_time': timestamps.seconds(stack.created_at),
@@ -63,7 +66,7 @@ def represent(
     shown = {
         **listed(request, stack, None if owner is None else owner.uuid),
         'parameters': dict(view.parameters),
-        'template_description': stack.description,
+        'template_description': stack.description or NO_DESCRIPTION,
         'capabilities': [],
         'notification_topics': [],
         'disable_rollback': stack.disable_rollback,
@@ -101,19 +104,18 @@ def show_preview(
     parameters: Mapping[str, str],
     planned: Sequence[PlannedResource],
 ) -> dict[str, Any]:
-    """Return the preview of a stack.
-
-    Its id is not that of the stack that will be created.
+    """Return the preview of a stack, which has no id.
 
     :param parameters: the values as texts; hidden ones are masked
     """
+    described = new.description or NO_DESCRIPTION
     return {
-        'id': new.uuid,
-        'links': [links.stack_link(request, new)],
+        'id': _NO_ID,
+        'links': [links.stack_link(request, new.evolve(uuid=_NO_ID))],
         'stack_name': new.name,
-        'description': new.description,
-        'template_description': new.description,
-        'parameters': dict(parameters),
+        'description': described,
+        'template_description': described,
+        'parameters': {**parameters, 'OS::stack_id': _NO_ID},
         'capabilities': [],
         'notification_topics': [],
         'creation_time': timestamps.seconds(new.created_at),
@@ -147,7 +149,7 @@ def _tree(one: PlannedResource) -> Any:
 def _show_planned(one: PlannedResource) -> dict[str, Any]:
     identity = {
         'stack_name': one.stack.name,
-        'stack_id': one.stack.uuid,
+        'stack_id': one.stack.uuid if isinstance(one.stack, Stack) else _NO_ID,
         'tenant': one.stack.tenant,
         'path': '',
     }

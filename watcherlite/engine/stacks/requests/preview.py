@@ -4,12 +4,11 @@ import dataclasses
 import datetime
 import functools
 import graphlib
-import logging
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import KEEP, REPLACE, Batch
+from watcherlite.domain.resource_results import KEEP, REPLACE
 from watcherlite.domain.stacks import Definition, NewResource, NewStack, Resource, Stack
 from watcherlite.domain.templates.blueprint import (
     Blueprint,
@@ -22,18 +21,13 @@ from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, resolution, tree
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.actions.convergence import decide, is_new
-from watcherlite.engine.stacks.requests.template_validator import (
-    final_batch,
-    lenient_blueprint,
-)
+from watcherlite.engine.stacks.requests.dry_run import DryRun, unknown_parameters
+from watcherlite.engine.stacks.requests.template_validator import final_batch
 from watcherlite.engine.stacks.resource_context import DryRunAction
 from watcherlite.engine.stacks.services import StackServices
-from watcherlite.plugins.base import NestedHandler
+from watcherlite.plugins.base import NestedHandler, ResourceHandler
 from watcherlite.states.stack import State
 
-LOG = logging.getLogger(__name__)
-
-T = TypeVar('T')
 _NO_REFERENCES = NoReferences()
 
 UNCHANGED, UPDATED, REPLACED = 'unchanged', 'updated', 'replaced'
@@ -97,53 +91,15 @@ def preview_update(
     return {kind: tuple(changes[kind]) for kind in KINDS}
 
 
-class _Preview:
-    """A preview, with its budgets for the functions of templates and the response."""
+class _Preview(DryRun):
+    """A dry run with a budget for the response."""
 
     def __init__(self, services: StackServices) -> None:
-        self._store = services.store
-        self._handlers = services.handlers
-        self._evaluated = EvaluationBudget(services.limits.evaluated)
+        super().__init__(services)
         self._shown = EvaluationBudget(
             services.limits.shown,
             'the resources of the preview have more than {} bytes together',
         )
-
-    def blueprint(
-        self,
-        stack: NewStack,
-        definition: Definition,
-        unknown: frozenset[str] = frozenset(),
-    ) -> Blueprint:
-        """Return the blueprint of a stack, in which unknown parameters are None."""
-        return lenient_blueprint(stack, definition, unknown, self._evaluated)
-
-    def _nested_blueprint(
-        self, inner: NewStack, batch: Batch, parent: Blueprint, row: NewResource
-    ) -> Blueprint:
-        """Return the blueprint of the stack that a resource is.
-
-        :param parent: the blueprint of the stack that has the resource
-        """
-        definition = tree.nested_definition(batch, parent.definition, row.name)
-        return self.blueprint(
-            inner, definition, _unknown_parameters(batch, row.handler)
-        )
-
-    def _call_or_unknown(self, row: NewResource, call: Callable[[], T]) -> T | None:
-        """Return what a call finds inside a resource; None: it is unknown."""
-        try:
-            return call()
-        except exceptions.RequestLimitExceeded:
-            raise
-        except Exception as error:
-            # The request is valid: any error comes from values that are unknown.
-            LOG.debug(
-                'The change of %s is unknown before the update: %s',
-                row.name,
-                type(error).__name__,
-            )
-            return None
 
     def _plan_resource(
         self,
@@ -168,10 +124,17 @@ class _Preview:
         except exceptions.Invalid:
             # The mask does not have the type of the parameter that it replaces.
             properties, metadata = {}, {}
-        self._shown.spend(shown_size(properties) + shown_size(metadata))
         definition = blueprint.resources[row.name]
+        handler = handlers.make_handler(self.handlers, blueprint.handlers[row.name])
+        if definition.external_id is None:
+            properties = self._fit(handler, properties)
+        current = _current(stack, row, parent)
+        if not isinstance(row, Resource):
+            names = handler.attribute_names(properties) or ()
+            current = dataclasses.replace(current, attributes=dict.fromkeys(names))
+        self._shown.spend(shown_size(properties) + shown_size(metadata))
         return dataclasses.replace(
-            _current(stack, row, parent),
+            current,
             type=definition.type,
             properties=properties,
             metadata=metadata,
@@ -180,6 +143,15 @@ class _Preview:
                 name for name, needs in blueprint.requires.items() if row.name in needs
             ),
         )
+
+    def _fit(
+        self, handler: ResourceHandler, properties: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return properties with defaults; unchanged if masked values do not fit."""
+        try:
+            return self.handlers.fit_properties(handler, properties, known=False)
+        except exceptions.Invalid:
+            return properties
 
 
 class _CreationPreview(_Preview):
@@ -191,28 +163,15 @@ class _CreationPreview(_Preview):
         for name in blueprint.resources:
             row = expansion.new_row(expansion.NOT_STORED, blueprint, name, now)
             planned = self._plan_resource(stack, blueprint, row, parent)
-            handler = handlers.make_handler(self._handlers, row.handler)
+            handler = handlers.make_handler(self.handlers, row.handler)
             if isinstance(handler, NestedHandler):
-                find = functools.partial(self._inside, stack, blueprint, row, handler)
-                inside = self._call_or_unknown(row, find) or ()
+                inner = self.new_nested_stack(stack, blueprint, row)
+                inside = []
+                if inner is not None:
+                    inside = self.of(inner.stack, inner.blueprint, row.name)
                 planned = dataclasses.replace(planned, nested=tuple(inside))
             resources.append(planned)
         return resources
-
-    def _inside(
-        self,
-        stack: NewStack,
-        blueprint: Blueprint,
-        row: NewResource,
-        handler: NestedHandler,
-    ) -> list[PlannedResource]:
-        """Return the resources of the stack that a resource is."""
-        values = blueprint.properties(row.name, _NO_REFERENCES)
-        fitted = self._handlers.fit_properties(handler, values, known=False)
-        batch = final_batch(stack, blueprint, row, handler, fitted)
-        inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
-        nested = self._nested_blueprint(inner, batch, blueprint, row)
-        return self.of(inner, nested, row.name)
 
 
 class _UpdatePreview(_Preview):
@@ -224,7 +183,7 @@ class _UpdatePreview(_Preview):
     def of(self, stack: Stack, blueprint: Blueprint, parent: str | None) -> Changes:
         """Return the changes of the resources of one stack."""
         changes: Changes = {kind: [] for kind in KINDS}
-        rows = expansion.current_rows(self._store.list_resources([stack.id]))
+        rows = expansion.current_rows(self.store.list_resources([stack.id]))
         staying: dict[str, Resource] = {}
         references = resolution.RowReferences(staying, self._members)
         order = {name: blueprint.requires[name] for name in blueprint.resources}
@@ -257,11 +216,11 @@ class _UpdatePreview(_Preview):
     ) -> tuple[str, Changes | None]:
         """Return the kind of change of a resource, and the changes inside it."""
         handler_name = blueprint.handlers[row.name]
-        handler = handlers.make_handler(self._handlers, handler_name)
+        handler = handlers.make_handler(self.handlers, handler_name)
         properties = blueprint.properties(row.name, references)
         external_id = blueprint.resources[row.name].external_id
         if external_id is None:
-            properties = self._handlers.fit_properties(handler, properties, known=False)
+            properties = self.handlers.fit_properties(handler, properties, known=False)
         decided = decide(row, handler, handler_name, properties, external_id)
         if decided == REPLACE:
             return REPLACED, None
@@ -286,31 +245,21 @@ class _UpdatePreview(_Preview):
         """Return the changes of the stack that a resource is; None: unknown."""
         if row.nested_id is None:
             return None
-        inner = self._store.stacks_by_id([row.nested_id]).get(row.nested_id)
+        inner = self.store.stacks_by_id([row.nested_id]).get(row.nested_id)
         if inner is None:
             return None
-        members = resolution.group_members(self._store, self._members(row))
+        members = resolution.group_members(self.store, self._members(row))
 
         def find() -> Changes:
             batch = final_batch(
                 stack, blueprint, row, handler, properties, references, members
             )
-            nested = self._nested_blueprint(inner, batch, blueprint, row)
+            definition = tree.nested_definition(batch, blueprint.definition, row.name)
+            unknown = unknown_parameters(batch, row.handler)
+            nested = self.blueprint(inner, definition, unknown)
             return self.of(inner, nested, row.name)
 
-        return self._call_or_unknown(row, find)
-
-
-def _unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:
-    """Return the parameters of a template that have an unknown value."""
-    declared = batch.template.get('parameters')
-    if not handlers.is_template(handler_name) or not isinstance(declared, Mapping):
-        return frozenset()
-    return frozenset(
-        name
-        for name, value in batch.parameters.items()
-        if value is None and name in declared
-    )
+        return self.call_or_unknown(row, find)
 
 
 def _current(stack: NewStack, row: NewResource, parent: str | None) -> PlannedResource:
@@ -321,7 +270,8 @@ def _current(stack: NewStack, row: NewResource, parent: str | None) -> PlannedRe
         state=row.state,
         physical_id=row.physical_id,
         attributes=row.attributes,
-        created_at=row.created_at,
-        updated_at=row.updated_at,
+        # A resource that is not stored has no times.
+        created_at=row.created_at if isinstance(row, Resource) else None,
+        updated_at=row.updated_at if isinstance(row, Resource) else None,
         parent=parent,
     )

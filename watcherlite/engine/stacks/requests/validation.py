@@ -14,6 +14,7 @@ from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.template import load
 from watcherlite.engine.stacks import resolution
 from watcherlite.engine.stacks.requests import definition_merge, template_validator
+from watcherlite.engine.stacks.requests.nested_parameters import NestedParameters
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 
 LOG = logging.getLogger(__name__)
@@ -212,11 +213,8 @@ def describe_template(
     )
     validator.validate(stack, blueprint, unknown=unknown)
     validator.raise_problems()
-    return description.describe(
-        template,
-        definition.parameters,
-        environment,
-        definition.files,
-        nested=services.limits.depth if nested else 0,
-        limit=services.limits.template,
-    )
+    described = description.describe(template, definition.parameters, environment)
+    if nested and (inner := NestedParameters(services).describe(stack, blueprint)):
+        described['NestedParameters'] = inner
+    shown = description.describe_environment(template, environment, definition.files)
+    return {**described, 'Environment': shown}

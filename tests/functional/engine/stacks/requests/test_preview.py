@@ -46,13 +46,20 @@ class TestCreation(StackWorldCase):
         )
 
         self.assertEqual(
-            ('a', 'Sample', 'INIT_COMPLETE', {'value': 'x'}, {'k': 'v'}, 'the first'),
-            (a.name, a.type, a.state.name, a.properties, a.metadata, a.description),
+            ('a', 'Sample', 'INIT_COMPLETE', {'k': 'v'}, 'the first'),
+            (a.name, a.type, a.state.name, a.metadata, a.description),
+        )
+        # With the default of a property, and without values of attributes and times.
+        self.assertEqual(
+            ({'value': 'x', 'wait': 0}, {'output': None}, None, None),
+            (a.properties, a.attributes, a.created_at, a.updated_at),
         )
         self.assertEqual(('n', 'g'), a.required_by)
         self.assertIsNone(a.nested)
         # The value of p is not known yet.
-        self.assertEqual([{'value': None}], [p.properties for p in n.nested or ()])
+        (deep,) = n.nested or ()
+        self.assertEqual({'value': None, 'wait': 0}, deep.properties)
+        self.assertEqual('s-n', deep.stack.name)
         self.assertEqual(
             [[('deep', 'n')], [('m0', 'g'), ('m1', 'g')]],
             [[(p.name, p.parent) for p in one.nested or ()] for one in (n, g)],
@@ -84,7 +91,7 @@ class TestCreation(StackWorldCase):
             parameters={'p': {'type': 'string', 'hidden': True, 'default': 'secret'}},
         )
 
-        self.assertEqual({'value': '******'}, a.properties)
+        self.assertEqual({'value': '******', 'wait': 0}, a.properties)
 
 
 class TestUpdate(StackWorldCase):
