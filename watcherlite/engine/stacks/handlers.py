@@ -36,6 +36,10 @@ class ResourceHandlers(Protocol):
         """Return the installed types by name."""
 
 
+#: The key in the data of a template resource: the name of an output -> its error.
+OUTPUT_ERRORS = 'output_errors'
+
+
 class TemplateResource(NestedHandler):
     """A resource whose type is a template: its properties are its parameters.
 

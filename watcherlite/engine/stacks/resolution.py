@@ -17,6 +17,7 @@ from watcherlite.domain.stacks import (
 )
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.scope import EvaluationBudget
+from watcherlite.engine.stacks import handlers
 from watcherlite.states import stack as states
 
 #: The maximum number of cached blueprints; a blueprint never changes.
@@ -163,11 +164,19 @@ class RowReferences:
         return row.reference or row.physical_id or row.name
 
     def attribute(self, name: str, path: Sequence[Any]) -> Any:
-        """Return the value of get_attr; None for what does not exist."""
+        """Return the value of get_attr; None for what does not exist.
+
+        :raises Invalid: there is no such member, or the output of a nested stack has
+            an error
+        """
         row = self._rows.get(name)
         if row is None or row.base.action == 'INIT' or not path:
             return None
         first, rest = str(path[0]), list(path[1:])
+        if handlers.is_template(row.handler):
+            error = (row.data.get(handlers.OUTPUT_ERRORS) or {}).get(first)
+            if error is not None:
+                raise exceptions.Invalid(f'Error in {name} output {first}: {error}')
         if first == 'show':
             return value_at(row.attributes, rest)
         if first.startswith('resource.'):

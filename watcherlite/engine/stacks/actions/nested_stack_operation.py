@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
 from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
-from watcherlite.engine.stacks import action_inputs, resolution, tree
+from watcherlite.domain.templates.blueprint import OutputValue
+from watcherlite.engine.stacks import action_inputs, handlers, resolution, tree
 from watcherlite.engine.stacks.action_inputs import (
     CONVERGE,
     HEALED,
@@ -104,10 +106,16 @@ class NestedStackOperation:
         if nested is None:
             raise exceptions.NotFound(f'The stack of {work.row.name} no longer exists')
         rows = work.members(work.row)
+        outputs = self._outputs(nested, rows)
         attributes = self._handler.gather(
-            handler_context, self._members(rows), self._outputs(nested, rows)
+            handler_context,
+            self._members(rows),
+            {output.key: output.value for output in outputs},
         )
         data = self._handler.remember(handler_context)
+        if handlers.is_template(work.inputs.handler):
+            errors = {one.key: one.error for one in outputs if one.error is not None}
+            data = {handlers.OUTPUT_ERRORS: errors} if errors else {}
         if data is None and work.inputs.do == states.ADOPT:
             data = handler_context.data
         ready = Ready(nested.uuid, attributes=dict(attributes), data=data)
@@ -368,13 +376,16 @@ class NestedStackOperation:
         nested = self._nested()
         return nested is not None and nested.deleted_at is None
 
-    def _outputs(self, nested: Stack, rows: Sequence[Resource]) -> dict[str, Any]:
+    def _outputs(self, nested: Stack, rows: Sequence[Resource]) -> list[OutputValue]:
         blueprints = self._work.services.blueprints
         blueprint = self._work.retry(
             lambda: blueprints.by_id(nested, nested.definition_id)
         )
-        references = resolution.RowReferences({row.name: row for row in rows})
-        return {output.key: output.value for output in blueprint.outputs(references)}
+        references = resolution.RowReferences(
+            {row.name: row for row in rows},
+            functools.partial(resolution.stored_members, self._work.services.store),
+        )
+        return blueprint.outputs(references)
 
 
 def _adopted_member(name: str, record: Mapping[str, Any]) -> Member:
