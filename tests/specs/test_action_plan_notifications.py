@@ -176,7 +176,7 @@ class TestUseCases(base.TestCase):
 
     def test_a_running_relay_publishes_a_change_as_soon_as_it_is_stored(self):
         self.relay.start()
-        self.addCleanup(self.relay.stop, published.DEADLINE)
+        self.addCleanup(self.relay.stop, published.TIMEOUT)
         self.store_changes(self.make_event('RECOMMENDED', 'PENDING'))
         self.relay.wake()
         self.assertTrue(self.publisher.wait_for(1))
@@ -184,7 +184,7 @@ class TestUseCases(base.TestCase):
         self.relay.wake()
         self.assertTrue(self.publisher.wait_for(3))
 
-        self.assertTrue(self.relay.stop(published.DEADLINE))
+        self.assertTrue(self.relay.stop(published.TIMEOUT))
 
         self.assertEqual(
             [

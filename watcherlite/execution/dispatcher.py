@@ -455,11 +455,18 @@ class Dispatcher:
 
     def _submit(self, jobs: Sequence[tuple[Job, Attempt]]) -> None:
         """Submit jobs to their pools."""
-        threads = [job for job, attempt in jobs if attempt.place not in WIDE]
-        self._backlog.submit(threads)
+        threads: list[Job] = []
+        wide: list[tuple[Job, list[Key]]] = []
+        # Before the first submission: a job that runs at once can move its attempt to
+        # the wide pool, and would be submitted to both pools.
         for job, attempt in jobs:
             if attempt.place in WIDE:
-                self._pools.wide.submit(job, _limits_of(attempt))
+                wide.append((job, _limits_of(attempt)))
+            else:
+                threads.append(job)
+        self._backlog.submit(threads)
+        for job, limits in wide:
+            self._pools.wide.submit(job, limits)
 
     def run(self, step: Step, attempt: Attempt) -> None:
         self._submit([(self._job(step, attempt), attempt)])

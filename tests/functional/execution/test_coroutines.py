@@ -12,9 +12,10 @@ from tests.factories import make_action
 from tests.functional.execution.test_dispatcher import DispatcherCase
 from tests.functional.execution.test_log_context import Lines
 from tests.unit.execution.test_log_context import request_context
-from tests.worlds import Gate, kind
+from tests.worlds import Calls, Gate, kind
 from watcherlite.domain.outcomes import Done, InProgress
 from watcherlite.execution.coroutines import event_loop, loop_thread
+from watcherlite.execution.pool import Job, Pool
 from watcherlite.states import action as states
 
 PLUGIN = logging.getLogger('acme.plugin')
@@ -384,6 +385,32 @@ class BlockingTest(CoroutinesCase):
         self.assertEqual(3, gate.entered)
         gate.open()
         self.wait_until(lambda: self.statuses() == {'SUCCEEDED'})
+
+    def test_a_step_that_moves_to_the_wide_pool_at_once_runs_once(self) -> None:
+        def run_at_once(pool: Pool, jobs: list[Job]) -> bool:
+            for job in jobs:
+                job()
+            return False
+
+        # As if a thread took the job before the submitting thread continued.
+        self.patch(Pool, 'submit', run_at_once)
+        calls, gate = Calls(), self.create_gate()
+        phases = {
+            'pre_condition': calls.record('pre_condition', gate),
+            'execute': calls.record('execute', True),
+        }
+        self.build({'does': kind(blocking=True, service='compute', **phases)})
+        self.create_plan(make_action(name='a', action_type='does'))
+        gate.wait_until_entered()
+        # The submitting thread has continued when it has executed another action.
+        self.create_plan(make_action(name='b'))
+        self.wait_for_status('b', states.SUCCEEDED)
+        gate.open()
+        self.wait_for_status('a', states.SUCCEEDED)
+        self.wait_until(lambda: not self.dispatcher.owned)
+
+        self.assertEqual([('a', 'pre_condition'), ('a', 'execute')], calls.made)
+        self.assertNotIn('is dropped', self.log.output)
 
     def test_claims_stop_when_many_of_them_wait(self) -> None:
         gate = self.start_blocking(12, max_probes=2, claim_batch=4)
