@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 # A module of this directory, which conf.py adds to sys.path.
 import tables
 
-from watcherlite.domain.templates import functions, versions
+from watcherlite.domain.templates import versions
+from watcherlite.domain.templates.functions import hot_functions
 from watcherlite.states import stack
 from watcherlite.states.machine import Machine
 from watcherlite.states.stack import State
@@ -133,12 +134,15 @@ def lock_machine() -> Machine:
 
 def template_versions() -> list[str]:
     """Return the table of template versions, with the functions that each added."""
-    everything = (*functions.FUNCTIONS, *functions.CONDITION_FUNCTIONS)
+    added: dict[str, list[str]] = {}
+    for function in (*hot_functions.FUNCTIONS, *hot_functions.CONDITION_FUNCTIONS):
+        since = function.since or versions.VERSIONS[0].date
+        added.setdefault(since, []).append(f'``{function.name}``')
     rows = [
         (
             f'``{version.date}``',
             f'``{version.alias}``' if version.alias else '',
-            ', '.join(f'``{f.name}``' for f in everything if f.since == version.date),
+            ', '.join(added.get(version.date, ())),
         )
         for version in versions.VERSIONS
     ]

@@ -7,6 +7,7 @@ import jsonschema
 import yaml
 
 from tests import base
+from tests.unit.domain.templates import worlds
 from tests.unit.test_docs import OTHERS, PAGES, ROOT, DocsTestCase, read
 from tests.unit.test_docs_api import options_of
 from tests.worlds import Silent
@@ -21,14 +22,17 @@ from watcherlite.domain.templates import (
     definitions,
     document,
     environment,
-    functions,
+    formats,
     scope,
-    text_functions,
     versions,
 )
 from watcherlite.domain.templates.blueprint import Blueprint
-from watcherlite.domain.templates.compiler import PSEUDO
-from watcherlite.domain.templates.sections import KEYS
+from watcherlite.domain.templates.functions import (
+    cfn_functions,
+    function_tables,
+    hot_functions,
+    text_functions,
+)
 from watcherlite.engine.stacks.requests import validation
 from watcherlite.engine.stacks.resolution import Blueprints
 from watcherlite.engine.stacks.services import StackServices
@@ -127,12 +131,12 @@ class TestFunctions(TemplatesCase):
         self.sections = sections('templates.rst', '-')
 
     def test_every_function_has_its_section_and_no_other(self):
-        known = [*functions.FUNCTIONS, *functions.CONDITION_FUNCTIONS]
+        known = [*hot_functions.FUNCTIONS, *hot_functions.CONDITION_FUNCTIONS]
 
         self.assertEqual({f.name for f in known}, set(self.sections))
 
     def test_the_examples_of_each_function_have_the_documented_results(self):
-        conditions = {f.name for f in functions.CONDITION_FUNCTIONS}
+        conditions = {f.name for f in hot_functions.CONDITION_FUNCTIONS}
         for name, text in self.sections.items():
             examples = re.findall(
                 r'code-block:: yaml\n\n((?:   .*\n)+?)   # gives (.*)\n', text
@@ -159,8 +163,42 @@ class TestFunctions(TemplatesCase):
     def test_refused_features_are_listed_with_alternatives(self):
         refused = sections('templates.rst', '=')['Validation']
 
-        names = (*functions.MISSING, *versions.FOREIGN)
+        names = (*hot_functions.MISSING, *cfn_functions.MISSING)
         self.assertEqual([], [name for name in names if f'``{name}``' not in refused])
+
+
+class TestCloudFormation(base.TestCase):
+    """The examples of the section have the documented results."""
+
+    def test_every_function_has_an_example_with_the_documented_result(self):
+        (text,) = [
+            block
+            for block in blocks('templates.rst', 'yaml')
+            if block.startswith('AWSTemplateFormatVersion')
+        ]
+        section = sections('templates.rst', '=')['CloudFormation templates']
+        rows = re.findall(r'   \* - ``(.+)``\n     - ``(.+)``\n', section)
+        table = function_tables.table_of(versions.CFN_VERSIONS[0])
+        template = document.parse(text)
+        template['Outputs'] = {}
+        written = [yaml.safe_load(expression) for expression, _ in rows]
+        for number, expression in enumerate(written):
+            name = f'condition-{number}'
+            if table.conditions.keys() & expression.keys():
+                template['Conditions'][name] = expression
+                expression = {'Fn::If': [name, True, False]}
+            template['Outputs'][str(number)] = {'Value': expression}
+        made = Blueprint.of(Definition(template), name='hello', uuid='1', tenant='2')
+        created = worlds.CreatedResources(Address={'value': '127.0.0.1'})
+
+        self.assertEqual(
+            [yaml.safe_load(result) for _, result in rows],
+            [output.value for output in made.outputs(created)],
+        )
+        self.assertEqual(
+            {*table.values, *table.conditions},
+            {name for expression in written for name in expression},
+        )
 
 
 class TestTemplates(TemplatesCase):
@@ -172,15 +210,21 @@ class TestTemplates(TemplatesCase):
         text = sections('templates.rst', '=')['Resources']
 
         self.assertLessEqual(
-            set(KEYS), set(re.findall(explained, read('templates.rst')))
+            {versions.KEY, known._GROUPS, *known._SECTIONS},
+            set(re.findall(explained, read('templates.rst'))),
         )
-        self.assertEqual(set(known._RESOURCE_KEYS), set(re.findall(explained, text)))
+        self.assertEqual(
+            {*known._RESOURCE_KEYS, *known._HOT_RESOURCE_KEYS},
+            set(re.findall(explained, text)),
+        )
 
     def test_types_and_constraints_of_parameters_are_listed(self):
         text = sections('templates.rst', '=')['Parameters']
         listed = re.findall(r'(?m)^   \* - ``([\w:]+)``\n', text)
 
-        self.assertEqual([*definitions.TYPES, *constraints._KINDS, *PSEUDO], listed)
+        self.assertEqual(
+            [*definitions.TYPES, *constraints._KINDS, *formats.HOT.pseudo], listed
+        )
         for name in definitions._KEYS:
             self.assertRegex(text, rf'``{name}\b')
 

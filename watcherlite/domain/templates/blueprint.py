@@ -88,11 +88,7 @@ class Blueprint:
         spent = EvaluationBudget() if budget is None else budget
         template = load(definition.template)
         environment = environments.load(definition.environment)
-        pseudo = {
-            'OS::stack_name': name,
-            'OS::stack_id': uuid,
-            'OS::project_id': tenant,
-        }
+        pseudo = template.format.pseudo_values(name=name, uuid=uuid, tenant=tenant)
         given = parameter_values.check_mapping('parameters', definition.parameters)
         parameters = parameter_values.values(template, given, environment, pseudo)
         scope = Scope(parameters, definition.files, budget=spent)
@@ -123,17 +119,17 @@ class Blueprint:
         :raises StackValidationFailed: a function has an invalid argument
         """
         node = self.resources[name].nodes.properties
-        return self._mapping(node, references, ('resources', name, 'properties'))
+        return self._mapping(node, references, name, 'properties')
 
     def metadata(self, name: str, references: References) -> dict[str, Any]:
         """Return the metadata of a resource, resolved."""
         node = self.resources[name].nodes.metadata
-        return self._mapping(node, references, ('resources', name, 'metadata'))
+        return self._mapping(node, references, name, 'metadata')
 
     def update_policy(self, name: str, references: References) -> dict[str, Any]:
         """Return the update policy of a resource, resolved."""
         node = self.resources[name].nodes.update_policy
-        return self._mapping(node, references, ('resources', name, 'update_policy'))
+        return self._mapping(node, references, name, 'update_policy')
 
     def outputs(
         self, references: References, desired: str | None = None, most: int = MAX_SHOWN
@@ -152,7 +148,7 @@ class Blueprint:
         )
         exhausted: str | None = None
         for key, output in self.template.outputs.items():
-            path = ('outputs', key)
+            path = self.template.format.path('outputs', key, 'condition')
             value, error = None, exhausted
             if desired not in (None, key):
                 continue
@@ -191,13 +187,14 @@ class Blueprint:
         )
 
     def _mapping(
-        self, node: nodes.ValueNode, references: References, path: Path
+        self, node: nodes.ValueNode, references: References, name: str, part: str
     ) -> dict[str, Any]:
         value = node.value(self._scope(references))
         if isinstance(value, dict):
             return value
         if value is None or value is OMITTED:
             return {}
+        path = self.template.format.path('resources', name, part)
         raise nodes.EvaluationFailed(
             path, f'this becomes {kind(value)}; it must become a mapping'
         )
@@ -219,7 +216,7 @@ def _conditions(
     for name, node in template.conditions.items():
         try:
             found[name] = nodes.evaluate_condition(
-                node, scope.for_evaluation(), ('conditions', name)
+                node, scope.for_evaluation(), template.format.path('conditions', name)
             )
         except nodes.EvaluationFailed as error:
             problems.append((error.path, error.text))

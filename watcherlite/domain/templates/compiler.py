@@ -1,18 +1,26 @@
 """The compiler from the values of a template to nodes."""
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.plan_values import Findings
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import functions, nodes, versions
-from watcherlite.domain.templates.functions import Function
+from watcherlite.domain.templates import nodes, versions
+from watcherlite.domain.templates.functions.function import Function, Operator
+from watcherlite.domain.templates.functions.function_tables import FunctionTable
+from watcherlite.domain.templates.nodes import Referent
 from watcherlite.domain.templates.scope import MAX_MADE, Scope
+from watcherlite.domain.templates.versions import Version
 
-#: The pseudo parameters of every stack.
-PSEUDO = ('OS::stack_name', 'OS::stack_id', 'OS::project_id')
+_EITHER = 'parameter or resource'
+#: Kind of a reference -> the noun for its name; other names are not checked.
+_NOUNS: Mapping[Referent | None, str] = {
+    Referent.PARAMETER: 'parameter',
+    Referent.RESOURCE: 'resource',
+    Referent.ATTRIBUTE: 'resource',
+}
 #: The budget for functions with constant arguments, which are evaluated early.
 _TRIED = MAX_MADE
 
@@ -22,7 +30,8 @@ class Compiler:
 
     Problems are recorded in `findings`; an invalid part becomes a harmless node.
 
-    :param date: the version of the template
+    :param version: of the template
+    :param table: the functions of the version
     :param parameters, resources, conditions: the declared names; None: the section is
         invalid, and references to it are not checked
     """
@@ -30,21 +39,27 @@ class Compiler:
     def __init__(
         self,
         findings: Findings,
-        date: str,
+        version: Version,
+        table: FunctionTable,
         parameters: Collection[str] | None,
         resources: Collection[str] | None,
         conditions: Collection[str] | None,
     ) -> None:
         self._findings = findings
-        self._date = date
-        self._functions = functions.of(date)
-        self._conditions = functions.conditions_of(date)
-        self._missing = functions.unsupported_functions(date)
-        self._known = {
-            'parameter': None if parameters is None else {*parameters, *PSEUDO},
+        self._version = version
+        self._functions = table.values
+        self._conditions = table.conditions
+        self._missing = table.unsupported
+        pseudo = version.format.pseudo
+        self._known: dict[str, set[str] | None] = {
+            'parameter': None if parameters is None else {*parameters, *pseudo},
             'resource': None if resources is None else set(resources),
             'condition': None if conditions is None else set(conditions),
         }
+        known = (self._known['parameter'], self._known['resource'])
+        self._known[_EITHER] = (
+            None if None in known else {name for one in known for name in one or ()}
+        )
         self._left = _TRIED
         #: The references of the condition in compilation; None: no condition.
         self._within: list[str] | None = None
@@ -79,13 +94,22 @@ class Compiler:
         if problem:
             self._findings.add(place, problem)
             return nodes.Static(None)
+        noun = _NOUNS.get(function.refers)
+        if function.otherwise is not None and not self._is_resource(written):
+            function, noun = function.otherwise, _EITHER
         if function.call is None:
-            return self._choice(written, place)
-        if function.refers == 'resource' and self._within is not None:
-            text = 'a condition is evaluated before resources exist; use get_param'
-            self._findings.add(place, text)
+            return self._choice(function, written, place)
+        if function.rewrite is not None:
+            written = function.rewrite(written)
+        if noun == 'resource' and self._within is not None:
+            text = 'a condition is evaluated before resources exist; use '
+            self._findings.add(place, text + self._version.format.parameter_usage)
             return nodes.Static(None)
-        self._check_name(function, written, place)
+        if noun is not None:
+            first = written[:1] if isinstance(written, list) else [written]
+            # Clients look for this text at the place of the value.
+            shown = path if noun == 'parameter' else place
+            self._check_known(noun, first[0] if first else None, shown)
         arguments = self.value(written, place)
         node = nodes.Call(
             function.name, function.call, arguments, place, function.refers
@@ -94,14 +118,8 @@ class Compiler:
             self._evaluate_constant(node)
         return node
 
-    def _check_name(self, function: Function, written: Any, place: Path) -> None:
-        first = written[:1] if isinstance(written, list) else [written]
-        name = first[0] if first else None
-        if function.name == 'get_param':
-            # Clients look for this text at the place of the value.
-            self._check_known('parameter', name, place[:-1])
-        elif function.refers == 'resource':
-            self._check_known('resource', name, place)
+    def _is_resource(self, name: Any) -> bool:
+        return isinstance(name, str) and name in (self._known['resource'] or ())
 
     def _check_known(self, noun: str, name: Any, place: Path) -> None:
         known = self._known[noun]
@@ -128,13 +146,13 @@ class Compiler:
                 self._findings.add(error.path, error.text)
         self._left -= before - scope.left
 
-    def _choice(self, written: Any, place: Path) -> nodes.ValueNode:
+    def _choice(self, function: Function, written: Any, place: Path) -> nodes.ValueNode:
         if not isinstance(written, list):
-            usage = 'if: [CONDITION, VALUE, OTHERWISE]'
+            usage = f'{function.name}: [CONDITION, VALUE, OTHERWISE]'
             text = f'its arguments are {kind(written)}, not a list; write {usage}'
             self._findings.add(place, text)
             return nodes.Static(None)
-        if len(written) == 2 and self._date < versions.OPEN_IF:
+        if len(written) == 2 and self._version.date < versions.OPEN_IF:
             self._findings.add(
                 place,
                 'it has 2 arguments, not 3; add the value for when the condition does '
@@ -175,7 +193,7 @@ class Compiler:
             self._findings.add(
                 path,
                 f'this is {kind(written)}; a condition is a name of one, true or '
-                'false, or one function like {equals: [{get_param: size}, small]}',
+                f'false, or one function like {self._version.format.condition_example}',
             )
             return nodes.Static(False)
         outer = self._within
@@ -200,15 +218,16 @@ class Compiler:
         if function.call is not None:
             return self._call(function, arguments, path)
         problem = function.shape(arguments)
-        if not problem and name != 'not' and not isinstance(arguments, list):
+        negates = function.operator is Operator.NOT
+        if not problem and not negates and not isinstance(arguments, list):
             problem = f'its arguments are {kind(arguments)}; they must be a list'
         if problem:
             self._findings.add(place, problem)
             return nodes.Static(False)
-        if name == 'not':
+        if not isinstance(arguments, list):
             return _Combined(_evaluate_not, (self.condition(arguments, place),), place)
         each = [self.condition(a, (*place, i)) for i, a in enumerate(arguments)]
-        return _Combined(all if name == 'and' else any, tuple(each), place)
+        return _Combined(_COMBINED[function.operator], tuple(each), place)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -230,3 +249,10 @@ class _Combined:
 
 def _evaluate_not(given: Iterator[bool]) -> bool:
     return not next(given)
+
+
+_COMBINED: Mapping[Operator | None, Callable[[Iterator[bool]], bool]] = {
+    Operator.NOT: _evaluate_not,
+    Operator.AND: all,
+    Operator.OR: any,
+}

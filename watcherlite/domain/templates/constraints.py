@@ -143,29 +143,37 @@ def _constraint(
         )
         return None
     name = names[0]
-    if parameter_type not in _FITS.get(name, (parameter_type,)):
-        text = f'a {parameter_type} has no such constraint; this one is for '
-        findings.add((*path, name), text + ' and '.join(_FITS[name]))
+    if not is_applicable(findings, (*path, name), name, parameter_type):
         return None
-    settings = _settings(findings, (*path, name), name, written[name])
+    found = settings(findings, (*path, name), name, written[name])
     description = written.get('description')
-    if settings is None:
+    if found is None:
         return None
-    return Constraint(
-        name, settings, description if isinstance(description, str) else ''
-    )
+    return Constraint(name, found, description if isinstance(description, str) else '')
 
 
-def _settings(
+def is_applicable(
+    findings: Findings, path: Path, name: str, parameter_type: str
+) -> bool:
+    """Return whether parameters of a type may have a constraint; report otherwise."""
+    if parameter_type in _FITS.get(name, (parameter_type,)):
+        return True
+    text = f'a {parameter_type} has no such constraint; this one is for '
+    findings.add(path, text + ' and '.join(_FITS[name]))
+    return False
+
+
+def settings(
     findings: Findings, path: Path, name: str, written: Any
 ) -> dict[str, Any] | None:
+    """Return the settings of a constraint; None: they are invalid."""
     if name in (LENGTH, RANGE):
-        found = _numbers(findings, path, written, ('min', 'max'), whole=name == LENGTH)
+        found = numbers(findings, path, written, ('min', 'max'), whole=name == LENGTH)
         if found == {}:
             findings.add(path, 'min and max are missing; set at least one')
         return found or None
     if name == MODULO:
-        found = _numbers(findings, path, written, ('step', 'offset'), whole=False)
+        found = numbers(findings, path, written, ('step', 'offset'), whole=False)
         if found is None:
             return None
         step, offset = found.get('step'), found.get('offset')
@@ -194,9 +202,13 @@ def _settings(
     return {'value': written}
 
 
-def _numbers(
+def numbers(
     findings: Findings, path: Path, written: Any, names: tuple[str, str], whole: bool
 ) -> dict[str, Any] | None:
+    """Return the numbers of a mapping; None: one is invalid.
+
+    :param whole: they must be whole numbers
+    """
     if not isinstance(written, dict):
         example = f'{{{names[0]}: 2, {names[1]}: 0}}'
         findings.add(

@@ -2,7 +2,7 @@
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from watcherlite.domain.documents import json_values
@@ -11,11 +11,11 @@ from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.templates import constraints
 from watcherlite.domain.templates.constraints import Constraint
+from watcherlite.domain.templates.formats import HOT
 from watcherlite.domain.templates.nodes import Static, ValueNode
 
-STRING, NUMBER, BOOLEAN = 'string', 'number', 'boolean'
-JSON, LIST = 'json', 'comma_delimited_list'
-TYPES = (STRING, NUMBER, BOOLEAN, JSON, LIST)
+TYPES = tuple(HOT.types)
+STRING, NUMBER, BOOLEAN, JSON, LIST = TYPES
 
 _KEYS = (
     'type',
@@ -155,13 +155,17 @@ def read(
         label=text_at(findings, path, written, 'label'),
         description=text_at(findings, path, written, 'description') or '',
         default=written.get('default'),
-        hidden=_flag(findings, (*path, 'hidden'), written.get('hidden')),
-        immutable=_flag(findings, (*path, 'immutable'), written.get('immutable')),
+        hidden=flag(findings, (*path, 'hidden'), written.get('hidden')),
+        immutable=flag(findings, (*path, 'immutable'), written.get('immutable')),
         tags=_tags(findings, (*path, 'tags'), written.get('tags')),
     )
     if parameter_type is None:
         return found
-    return _constrained(findings, path, found, written.get('constraints'))
+    place = (*path, 'constraints')
+    rules = constraints.read(findings, place, written.get('constraints'), found.type)
+    return with_constraints(
+        findings, found, rules, rules_path=place, default_path=(*path, 'default')
+    )
 
 
 def _type(
@@ -178,16 +182,22 @@ def _type(
     return None
 
 
-def _constrained(
-    findings: Findings, path: Path, found: ParameterDefinition, written: Any
+def with_constraints(
+    findings: Findings,
+    found: ParameterDefinition,
+    rules: Iterable[Constraint],
+    *,
+    rules_path: Path,
+    default_path: Path,
 ) -> ParameterDefinition:
-    """Return a parameter with its constraints, which its default has to meet."""
-    place = (*path, 'constraints')
-    rules = constraints.read(findings, place, written, found.type)
+    """Return a parameter with its constraints, which its default has to meet.
+
+    :param rules: with allowed values as they are written
+    """
     found = dataclasses.replace(
         found,
         constraints=tuple(
-            _typed(findings, place, found.type, rule)
+            _typed(findings, rules_path, found.type, rule)
             if rule.kind == constraints.VALUES
             else rule
             for rule in rules
@@ -197,7 +207,7 @@ def _constrained(
         try:
             found.fitted(found.default)
         except InvalidValue as error:
-            findings.add((*path, 'default'), f'Invalid default: {error}')
+            findings.add(default_path, f'Invalid default: {error}')
     return found
 
 
@@ -226,7 +236,8 @@ def text_at(
     return None if value is None else str(value)
 
 
-def _flag(findings: Findings, path: Path, value: Any) -> bool:
+def flag(findings: Findings, path: Path, value: Any) -> bool:
+    """Return a value that is true or false; null is false."""
     if value is None:
         return False
     try:

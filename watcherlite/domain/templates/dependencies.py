@@ -15,6 +15,7 @@ from watcherlite.domain.templates import (
     nodes,
 )
 from watcherlite.domain.templates.environment import Registry
+from watcherlite.domain.templates.formats import Format
 from watcherlite.domain.templates.scope import Scope
 from watcherlite.domain.templates.template import Template
 
@@ -51,7 +52,7 @@ def resolve(
         try:
             handlers[name] = registry.type_of(name, resource.type)
         except exceptions.StackValidationFailed as error:
-            place = ('resources', name, 'type')
+            place = template.format.path('resources', name, 'type')
             resolver.problems += [(place, problem) for problem in error.problems]
     for key, output in template.outputs.items():
         resolver.add_output(key, output)
@@ -59,7 +60,7 @@ def resolve(
         raise exceptions.StackValidationFailed(
             document.located_lines(source, resolver.problems)
         )
-    circles = _find_cycles(resolver.requires)
+    circles = _find_cycles(resolver.requires, template.format)
     if circles:
         raise exceptions.CircularDependency(document.located_lines(source, circles))
     requires = implied_dependencies.add(resolver.resources, handlers, resolver.requires)
@@ -98,9 +99,10 @@ class _Resolver:
 
     def add_output(self, key: str, output: definitions.OutputDefinition) -> None:
         """Resolve the references of an output, if its condition is true."""
+        path = self._template.format.path('outputs', key, 'condition')
         try:
             present = nodes.holds(
-                output.condition_node, self._scope.for_evaluation(), ('outputs', key)
+                output.condition_node, self._scope.for_evaluation(), path
             )
         except nodes.EvaluationFailed as error:
             self.problems.append((error.path, error.text))
@@ -112,7 +114,7 @@ class _Resolver:
         """Return the resources whose conditions are true."""
         found: dict[str, definitions.ResourceDefinition] = {}
         for name, resource in self._template.resources.items():
-            path = ('resources', name)
+            path = self._template.format.path('resources', name, 'condition')
             try:
                 if nodes.holds(
                     resource.nodes.condition, self._scope.for_evaluation(), path
@@ -127,7 +129,7 @@ class _Resolver:
         self, name: str, resource: definitions.ResourceDefinition, node: nodes.ValueNode
     ) -> definitions.ResourceDefinition:
         """Return a resource with its external id; an empty id is none."""
-        path = ('resources', name, 'external_id')
+        path = self._template.format.path('resources', name, 'external_id')
         named = nodes.ReferencedNames()
         try:
             node.add_references(self._scope.for_evaluation(), named)
@@ -174,7 +176,9 @@ class _Resolver:
         return found
 
 
-def _find_cycles(requires: Mapping[str, tuple[str, ...]]) -> list[_Found]:
+def _find_cycles(
+    requires: Mapping[str, tuple[str, ...]], written: Format
+) -> list[_Found]:
     names = list(requires)
     index = {name: at for at, name in enumerate(names)}
     parents = [[index[other] for other in requires[name]] for name in names]
@@ -184,6 +188,6 @@ def _find_cycles(requires: Mapping[str, tuple[str, ...]]) -> list[_Found]:
         if len(shown) > _NAMED:
             shown = [*shown[: _NAMED - 1], '...', shown[-1]]
         text = f'Circular Dependency Found: {" needs ".join(shown)}; '
-        place = ('resources', names[cycle[0]])
+        place = written.path('resources', names[cycle[0]])
         found.append((place, text + 'remove one of these dependencies'))
     return found

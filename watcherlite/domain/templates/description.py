@@ -7,16 +7,9 @@ from typing import Any
 from watcherlite.domain.templates import constraints, parameters
 from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.definitions import ParameterDefinition
+from watcherlite.domain.templates.formats import CFN
 from watcherlite.domain.templates.template import Template
 
-#: The names of the types of parameters in the API.
-_TYPES = {
-    'string': 'String',
-    'number': 'Number',
-    'boolean': 'Boolean',
-    'json': 'Json',
-    'comma_delimited_list': 'CommaDelimitedList',
-}
 _RANGES = {
     constraints.LENGTH: {'min': 'MinLength', 'max': 'MaxLength'},
     constraints.RANGE: {'min': 'MinValue', 'max': 'MaxValue'},
@@ -82,7 +75,7 @@ def _masked(environment: dict[str, Any], hidden: frozenset[str]) -> dict[str, An
 
 def _parameter(parameter: ParameterDefinition, value: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
-        'Type': _TYPES[parameter.type],
+        'Type': CFN.types[parameter.type],
         'Description': parameter.description,
         'NoEcho': 'true' if parameter.hidden else 'false',
         'Label': parameter.label or parameter.name,

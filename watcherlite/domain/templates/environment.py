@@ -9,7 +9,7 @@ from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import document
+from watcherlite.domain.templates import document, formats
 
 #: The key of the mappings for single resources.
 RESOURCES = 'resources'
@@ -302,11 +302,11 @@ def _deep_merge(before: Any, after: Any) -> Any:
 
 def _types(template: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the types of the parameters of a template, which may be invalid."""
-    declared = template.get(PARAMETERS) if isinstance(template, Mapping) else None
-    if not isinstance(declared, Mapping):
-        return {}
+    written = formats.format_of(template)
+    types = {name: term for term, name in written.types.items()}
+    declared = formats.mapping_section(template, PARAMETERS)
     return {
-        name: str(parameter.get('type'))
+        name: types.get(str(parameter.get(written.key('type'))), '')
         for name, parameter in declared.items()
         if isinstance(parameter, Mapping)
     }

@@ -1,6 +1,7 @@
 """Nodes: the compiled values of a template."""
 
 import dataclasses
+import enum
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -23,6 +24,15 @@ class EvaluationFailed(exceptions.StackValidationFailed):
         self.path = path
         self.text = text
         super().__init__(f'{path_text(path)}: {text}')
+
+
+class Referent(enum.Enum):
+    """The kind of the object that the first argument of a function names."""
+
+    PARAMETER = 'parameter'
+    RESOURCE = 'resource'
+    ATTRIBUTE = 'attribute of a resource'
+    FILE = 'file'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -122,14 +132,14 @@ class Listed:
 class Call:
     """A call of a function; its arguments are evaluated first.
 
-    :param refers: the kind that its first argument names: 'resource', 'file' or None
+    :param refers: the kind that its first argument names, or None
     """
 
     name: str
     function: Callable[[Any, Scope], Any]
     arguments: ValueNode
     path: Path
-    refers: str | None = None
+    refers: Referent | None = None
 
     def value(self, scope: Scope) -> Any:
         try:
@@ -145,14 +155,14 @@ class Call:
 
     def add_references(self, scope: Scope, named: ReferencedNames) -> None:
         self.arguments.add_references(scope, named)
-        if self.refers is None:
+        if self.refers in (None, Referent.PARAMETER):
             return
         name, shown = self._argument(0, scope)
         if not isinstance(name, str):
             return
-        found = named.files if self.refers == 'file' else named.resources
+        found = named.files if self.refers is Referent.FILE else named.resources
         found.append(Name(name, shown, self.path))
-        if self.name == 'get_attr':
+        if self.refers is Referent.ATTRIBUTE:
             attribute, shown = self._argument(1, scope)
             if isinstance(attribute, str):
                 named.attributes.append(Attribute(name, attribute, shown, self.path))
@@ -231,4 +241,4 @@ def evaluate_condition(node: ValueNode, scope: Scope, path: Path) -> bool:
 
 def holds(node: ValueNode | None, scope: Scope, path: Path) -> bool:
     """Return the value of the condition at a path; None counts as true."""
-    return node is None or evaluate_condition(node, scope, (*path, 'condition'))
+    return node is None or evaluate_condition(node, scope, path)

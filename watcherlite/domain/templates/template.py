@@ -8,10 +8,13 @@ from watcherlite import exceptions
 from watcherlite.domain import graph
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.documents.plan_values import Findings, check_keys
+from watcherlite.domain.documents.plan_values import Findings
 from watcherlite.domain.templates import definitions, document, sections, versions
 from watcherlite.domain.templates.compiler import Compiler
+from watcherlite.domain.templates.formats import Format
+from watcherlite.domain.templates.functions import function_tables
 from watcherlite.domain.templates.nodes import ValueNode
+from watcherlite.domain.templates.versions import Version
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -20,18 +23,22 @@ class Template:
 
     Thread-safe.
 
-    :param version: its date
     :param groups: the section `parameter_groups`
     :param conditions: each after those that it refers to
     """
 
-    version: str
+    version: Version
     description: str
     groups: tuple[Mapping[str, Any], ...]
     parameters: Mapping[str, definitions.ParameterDefinition]
     conditions: Mapping[str, ValueNode]
     resources: Mapping[str, definitions.ResourceDefinition]
     outputs: Mapping[str, definitions.OutputDefinition]
+
+    @property
+    def format(self) -> Format:
+        """Return the format of its document."""
+        return self.version.format
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -64,40 +71,34 @@ def load(mapping: Mapping[str, Any]) -> Template:
 
 
 def _read(findings: Findings, mapping: Mapping[str, Any]) -> Template:
-    date = sections.version(findings, mapping)
-    own = {key: v for key, v in mapping.items() if key not in versions.FOREIGN}
-    check_keys(findings, (), own, sections.KEYS)
-    if date < versions.CONDITIONS and 'conditions' in mapping:
-        text = f'this is for {versions.KEY} {versions.CONDITIONS} and later'
-        findings.add(('conditions',), f'{text}; this one is {date}')
+    version = sections.version(findings, mapping)
+    language = version.format
+    sections.check_sections(findings, mapping, version)
+    written = {
+        name: sections.section(findings, mapping, language.key(name))
+        for name in ('parameters', 'conditions', 'resources', 'outputs')
+    }
     compiler = Compiler(
         findings,
-        date,
-        sections.names_of(mapping, 'parameters'),
-        sections.names_of(mapping, 'resources'),
-        sections.names_of(mapping, 'conditions'),
+        version,
+        function_tables.table_of(
+            version, sections.mappings(findings, mapping, language)
+        ),
+        *(
+            sections.names_of(mapping, language.key(name))
+            for name in ('parameters', 'resources', 'conditions')
+        ),
     )
-    parameters = sections.parameters(
-        findings, sections.section(findings, mapping, 'parameters')
-    )
-    description = mapping.get('description')
-    if isinstance(description, (dict, list)):
-        findings.add(('description',), f'this is {kind(description)}; it must be text')
-    conditions, needs = sections.conditions(
-        findings, compiler, sections.section(findings, mapping, 'conditions')
-    )
+    parameters = sections.parameters(findings, written['parameters'], language)
+    conditions, needs = sections.conditions(compiler, written['conditions'], language)
     return Template(
-        version=date,
-        description='' if description is None else str(description),
-        groups=sections.groups(findings, mapping.get('parameter_groups'), parameters),
+        version=version,
+        description=sections.description(findings, mapping, language),
+        groups=sections.groups(findings, mapping, parameters, language),
         parameters=parameters,
-        conditions=_in_order(findings, conditions, needs),
-        resources=sections.resources(
-            findings, compiler, sections.section(findings, mapping, 'resources'), date
-        ),
-        outputs=sections.outputs(
-            findings, compiler, sections.section(findings, mapping, 'outputs'), date
-        ),
+        conditions=_in_order(findings, conditions, needs, language),
+        resources=sections.resources(findings, compiler, written['resources'], version),
+        outputs=sections.outputs(findings, compiler, written['outputs'], version),
     )
 
 
@@ -105,6 +106,7 @@ def _in_order(
     findings: Findings,
     nodes: dict[str, ValueNode],
     needs: Mapping[str, tuple[str, ...]],
+    language: Format,
 ) -> dict[str, ValueNode]:
     """Return conditions, each after those that it refers to."""
     names = list(nodes)
@@ -114,7 +116,7 @@ def _in_order(
     for cycle in cycles:
         path = ' needs '.join(names[at] for at in [*reversed(cycle), cycle[-1]])
         text = f'conditions refer to each other in a cycle: {path}; break it'
-        findings.add(('conditions', names[cycle[0]]), text)
+        findings.add(language.path('conditions', names[cycle[0]]), text)
     if cycles:
         return nodes
     return {names[at]: nodes[names[at]] for at in graph.order(parents)}

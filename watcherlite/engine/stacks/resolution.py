@@ -15,6 +15,7 @@ from watcherlite.domain.stacks import (
     Stack,
     StoredDefinition,
 )
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers
@@ -116,7 +117,9 @@ def group_members(store: Store, rows: Sequence[Resource]) -> list[Member]:
     """
     kept = [row for row in rows if row.base.action != states.DELETE]
     templates: dict[int | None, Mapping[str, Any]] = {
-        desired: store.get_definition(desired).template.get('resources') or {}
+        desired: formats.mapping_section(
+            store.get_definition(desired).template, 'resources'
+        )
         for desired in {row.definition_id for row in kept}
         if desired is not None
     }

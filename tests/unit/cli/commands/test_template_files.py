@@ -76,6 +76,32 @@ resources:
         self.assertEqual([{'get_file': self.url('in/motd')}], properties['more'])
         self.assertEqual({self.url('in/motd'): 'hello'}, self.collection.files)
 
+    def test_templates_of_both_formats_are_sent_with_each_other(self):
+        inner = f'{HEAD}resources: {{x: {{type: deeper.template}}}}'
+        deeper = 'HeatTemplateFormatVersion: 2012-12-12\n'
+        self.file('inner.yaml', inner)
+        self.file('deeper.template', deeper)
+
+        found = self.template(
+            'AWSTemplateFormatVersion: 2010-09-09\n'
+            'Parameters: {p: {Type: String}}\n'
+            'Resources: {a: {Type: inner.yaml}}\n'
+        )
+
+        self.assertEqual({'a': {'Type': self.url('inner.yaml')}}, found['Resources'])
+        self.assertEqual(
+            {
+                self.url('inner.yaml'): json.dumps(
+                    {
+                        'heat_template_version': '2021-04-16',
+                        'resources': {'x': {'type': self.url('deeper.template')}},
+                    }
+                ),
+                self.url('deeper.template'): deeper,
+            },
+            self.collection.files,
+        )
+
     def test_nested_templates_are_sent_with_their_files(self):
         inner = f'{HEAD}resources: {{x: {{type: deeper.yml}}}}'
         self.file('nested/inner.yaml', inner)

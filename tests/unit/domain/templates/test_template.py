@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from tests import base
 from tests.unit.domain.templates.worlds import VERSION, parsed
 from watcherlite import exceptions
-from watcherlite.domain.templates import functions, template, versions
+from watcherlite.domain.templates import template, versions
 from watcherlite.domain.templates.definitions import (
     OutputDefinition,
     ParameterDefinition,
     ResourceDefinition,
 )
+from watcherlite.domain.templates.functions import function_tables
 
 
 class LoadTest(base.TestCase):
@@ -115,7 +116,7 @@ class LoadTest(base.TestCase):
 
         self.assertEqual(
             (
-                '2016-10-14',
+                'heat_template_version.2016-10-14',
                 'Tea',
                 ({'label': 'Water', 'parameters': ['litres']},),
                 {
@@ -148,7 +149,7 @@ class LoadTest(base.TestCase):
                 frozenset({'litres'}),
             ),
             (
-                found.version,
+                found.version.name,
                 found.description,
                 found.groups,
                 found.parameters,
@@ -168,7 +169,8 @@ class LoadTest(base.TestCase):
             {},
             {'heat_template_version': '2099-01-01'},
             {'heat_template_version': None},
-            {'AWSTemplateFormatVersion': '2010-09-09'},
+            {'AWSTemplateFormatVersion': '2010-09-10'},
+            {'AWSTemplateFormatVersion': '2010-09-09', 'heat_template_version': 'pike'},
         ]
 
         self.assertEqual(
@@ -181,8 +183,11 @@ class LoadTest(base.TestCase):
                 'heat_template_version: The template version is invalid: '
                 '"heat_template_version: nothing". "heat_template_version" should be '
                 f'one of: {known}',
-                'AWSTemplateFormatVersion: this format is not supported; write '
-                f'heat_template_version: one of {known}',
+                'AWSTemplateFormatVersion: The template version is invalid: '
+                '"AWSTemplateFormatVersion: 2010-09-10". "AWSTemplateFormatVersion" '
+                'should be 2010-09-09',
+                'AWSTemplateFormatVersion: Ambiguous versions (heat_template_version, '
+                'AWSTemplateFormatVersion); write only one of these keys',
             ],
             [
                 self.assertRaises(
@@ -207,12 +212,19 @@ class LoadTest(base.TestCase):
         )
 
 
+TABLE = function_tables.table_of(versions.LATEST)
+
+
+def version(date):
+    return versions.find(versions.KEY, date)
+
+
 def nested(leaves):
     names = st.sampled_from(
         [
             'a', 'type', 'default', 'constraints', 'properties', 'depends_on', 'value',
             'condition', 'template', 'params', 'for_each', 'permutations', 'length',
-            'min', 'allowed_values', *functions.of('9'), *functions.conditions_of('9'),
+            'min', 'allowed_values', *TABLE.values, *TABLE.conditions,
         ]
     )  # fmt: skip
     return st.recursive(
@@ -257,7 +269,7 @@ class ListsTest(base.TestCase):
     def test_versions_are_listed_with_aliases(self):
         listed = versions.list_versions()
 
-        self.assertEqual(11, len(listed))
+        self.assertEqual(13, len(listed))
         self.assertEqual(
             [
                 {
@@ -270,8 +282,18 @@ class ListsTest(base.TestCase):
                     'type': 'hot',
                     'aliases': ['heat_template_version.wallaby'],
                 },
+                {
+                    'version': 'AWSTemplateFormatVersion.2010-09-09',
+                    'type': 'cfn',
+                    'aliases': [],
+                },
+                {
+                    'version': 'HeatTemplateFormatVersion.2012-12-12',
+                    'type': 'cfn',
+                    'aliases': [],
+                },
             ],
-            [listed[0], listed[-1]],
+            [listed[0], *listed[-3:]],
         )
 
     def test_functions_are_listed_by_version(self):
@@ -281,29 +303,33 @@ class ListsTest(base.TestCase):
             [*names, 'str_replace'],
             [
                 function['functions']
-                for function in functions.list_functions('2013-05-23')
+                for function in function_tables.list_functions(version('2013-05-23'))
             ],
         )
         self.assertEqual(
-            functions.list_functions('2013-05-23'),
-            functions.list_functions('2013-05-23', True),
+            function_tables.list_functions(version('2013-05-23')),
+            function_tables.list_functions(version('2013-05-23'), True),
         )
         self.assertEqual(
             {'and', 'equals', 'not', 'or'},
             {
                 function['functions']
-                for function in functions.list_functions('2016-10-14', True)
+                for function in function_tables.list_functions(
+                    version('2016-10-14'), True
+                )
             }
             - {
                 function['functions']
-                for function in functions.list_functions('2016-10-14')
+                for function in function_tables.list_functions(version('2016-10-14'))
             },
         )
         self.assertEqual(
             [],
             [
                 function
-                for function in functions.list_functions('2021-04-16', True)
+                for function in function_tables.list_functions(
+                    version('2021-04-16'), True
+                )
                 if not function['description'].endswith('.')
             ],
         )

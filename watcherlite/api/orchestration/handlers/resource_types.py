@@ -9,8 +9,10 @@ from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resource_types as schemas
 from watcherlite.domain import patterns
 from watcherlite.domain.resource_results import Property
-from watcherlite.domain.templates import functions as template_functions
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates import versions as template_versions
+from watcherlite.domain.templates.formats import Format
+from watcherlite.domain.templates.functions import function_tables
 from watcherlite.plugins.base import ResourceHandler
 
 SUPPORTED = 'SUPPORTED'
@@ -32,6 +34,9 @@ _PARAMETERS = {
     'map': 'json',
     'list': 'comma_delimited_list',
 }
+#: Constraint of HOT -> that of templates of AWS.
+_CFN_VALUES = {'allowed_values': 'AllowedValues', 'allowed_pattern': 'AllowedPattern'}
+_CFN_RANGES = {'range': 'Value', 'length': 'Length'}
 _RANGES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     'range': {'min': ('minimum',), 'max': ('maximum',)},
     'length': {
@@ -61,33 +66,44 @@ def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
     }
 
 
-def build_template(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
+def build_template(
+    name: str, handler: type[ResourceHandler], language: Format
+) -> dict[str, Any]:
     """Return a template with one resource of a type and its parameters."""
     resource = name.rpartition('::')[2]
-    properties = handler.properties
+    hot = language is formats.HOT
+    version = template_versions.LATEST if hot else template_versions.CFN_VERSIONS[-1]
+    key = language.key
     found: dict[str, Any] = {
-        template_versions.KEY: template_versions.NEWEST,
-        'description': f'Initial template of {resource}',
+        version.key: version.date,
+        key('description'): f'Initial template of {resource}',
     }
-    if properties:
-        found['parameters'] = {
-            key: _parameter(declared) for key, declared in properties.items()
+    parameter = 'get_param' if hot else 'Ref'
+    if handler.properties:
+        declare = _parameter if hot else _cfn_parameter
+        found[key('parameters')] = {
+            name: declare(declared) for name, declared in handler.properties.items()
         }
-    found['resources'] = {
+    found[key('resources')] = {
         resource: {
-            'type': name,
-            'properties': {key: {'get_param': key} for key in properties},
+            key('type'): name,
+            key('properties'): {each: {parameter: each} for each in handler.properties},
         }
     }
+    attribute = 'get_attr' if hot else 'Fn::GetAtt'
     if handler.attributes:
-        found['outputs'] = {
-            key: {'description': text, 'value': {'get_attr': [resource, key]}}
-            for key, text in handler.attributes.items()
+        found[key('outputs')] = {
+            each: {
+                key('description'): text,
+                key('value'): {attribute: [resource, each]},
+            }
+            for each, text in handler.attributes.items()
         }
     return found
 
 
 def _parameter(declared: Property) -> dict[str, Any]:
+    """Return the parameter of HOT for a property."""
     shown: dict[str, Any] = {'type': _parameter_type(declared.schema)}
     if declared.description:
         shown['description'] = declared.description
@@ -96,6 +112,23 @@ def _parameter(declared: Property) -> dict[str, Any]:
     rules = _constraints(declared.schema)
     if rules and shown['type'] in ('string', 'number'):
         shown['constraints'] = rules
+    return shown
+
+
+def _cfn_parameter(declared: Property) -> dict[str, Any]:
+    """Return the parameter of a template of AWS for a property."""
+    parameter = _parameter(declared)
+    shown: dict[str, Any] = {'Type': formats.CFN.types[parameter['type']]}
+    for name in ('description', 'default'):
+        if name in parameter:
+            shown[formats.CFN.key(name)] = parameter[name]
+    for rule in parameter.get('constraints', ()):
+        ((kind, settings),) = rule.items()
+        if kind in _CFN_VALUES:
+            shown[_CFN_VALUES[kind]] = settings
+        else:
+            noun = _CFN_RANGES[kind]
+            shown |= {f'{side.title()}{noun}': n for side, n in settings.items()}
     return shown
 
 
@@ -217,7 +250,10 @@ def show(request: Request) -> Response:
 )
 def template(request: Request) -> Response:
     """Show a template with a resource of a type."""
-    return Response(build_template(*_find(request)))
+    name, handler = _find(request)
+    desired = request.query.get('template_type', formats.CFN.type)
+    language = next(one for one in formats.FORMATS if one.type == desired)
+    return Response(build_template(name, handler, language))
 
 
 @ROUTES.route(
@@ -237,13 +273,13 @@ def versions(request: Request) -> Response:
 def functions(request: Request) -> Response:
     """List the functions of a template version."""
     named = request.path['template_version']
-    date = template_versions.date_of(named.removeprefix(f'{template_versions.KEY}.'))
-    if date is None:
+    version = template_versions.named(named)
+    if version is None:
         raise exceptions.NotFound(
             f'Template with version {named} not found; GET template_versions lists all'
         )
     conditions = request.query.get('with_condition_func', False)
-    listed = template_functions.list_functions(date, conditions)
+    listed = function_tables.list_functions(version, conditions)
     return Response({'template_functions': listed})
 
 

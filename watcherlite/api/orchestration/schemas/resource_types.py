@@ -3,6 +3,7 @@
 from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas.fragments import closed
+from watcherlite.domain.templates import formats
 
 _SUPPORT: Schema = closed(
     {
@@ -34,6 +35,7 @@ _PROPERTY: Schema = closed(
 )
 _ATTRIBUTE: Schema = closed({'description': fragments.TEXT})
 
+_FORMATS = [one.type for one in formats.FORMATS]
 INDEX: Versioned = fragments.arguments(
     {
         'name': {
@@ -49,7 +51,7 @@ INDEX: Versioned = fragments.arguments(
 )
 SHOW: Versioned = fragments.arguments({'with_description': fragments.BOOLEAN})
 TEMPLATE: Versioned = fragments.arguments(
-    {'template_type': {'type': 'string', 'enum': ['hot']}}
+    {'template_type': {'type': 'string', 'enum': _FORMATS}}
 )
 COLLECTION: Versioned = fragments.listed(
     'resource_types', {'anyOf': [fragments.TEXT, _DESCRIBED]}
@@ -70,7 +72,7 @@ DOCUMENT: Versioned = unversioned(fragments.OBJECT)
 _VERSION: Schema = closed(
     {
         'version': fragments.TEXT,
-        'type': {'type': 'string', 'enum': ['hot']},
+        'type': {'type': 'string', 'enum': _FORMATS},
         'aliases': fragments.TEXTS,
     }
 )

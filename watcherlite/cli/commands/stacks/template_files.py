@@ -20,13 +20,14 @@ from watcherlite.cli import input_files
 from watcherlite.domain.documents import markup
 from watcherlite.domain.documents.markup import path_text
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import document
+from watcherlite.domain.templates import document, versions
 
 #: Suffixes of types that are template files.
 TEMPLATE_ENDINGS = ('.yaml', '.yml', '.json', '.template')
 #: Keys of a resource registry whose values are no types.
 _NO_TYPES = frozenset({'base_url', 'hooks', 'restricted_actions'})
-_VERSION = 'heat_template_version'
+#: Keys of a resource whose values may be template files.
+_TYPE_KEYS = frozenset({'type', 'Type'})
 _SCHEME = re.compile(r'([a-z][a-z0-9+.-]*):', re.IGNORECASE)
 
 
@@ -84,7 +85,7 @@ class FileCollection:
             if not isinstance(item, str):
                 self._references(item, name, here, directory)
             elif key == 'get_file' or (
-                key == 'type' and item.endswith(TEMPLATE_ENDINGS)
+                key in _TYPE_KEYS and item.endswith(TEMPLATE_ENDINGS)
             ):
                 value[key] = self._add(item, name, here, directory)
                 self._turned += value[key] != item
@@ -189,13 +190,13 @@ def _assignment(text: str) -> tuple[str, str]:
 
 def _is_template(text: str, name: str) -> bool:
     """Return whether a file is the template of a nested stack."""
-    if _VERSION not in text:
+    if not any(key in text for key in versions.KEYS):
         return False
     try:
         found: Mapping[str, Any] = document.parse(text, name)
     except exceptions.TemplateInvalid:
         return False
-    return _VERSION in found
+    return any(key in found for key in versions.KEYS)
 
 
 def _document(name: str, what: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from watcherlite.domain.outcomes import (
 )
 from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
 from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.blueprint import OutputValue
 from watcherlite.engine.stacks import action_inputs, handlers, resolution, tree
 from watcherlite.engine.stacks.action_inputs import (
@@ -312,7 +313,10 @@ class NestedStackOperation:
         present = 0
         if row.nested_id is not None:
             present = len(store.list_resources([row.nested_id]))
-        size = max(len(each.template.get('resources') or ()) for each in definitions)
+        size = max(
+            len(formats.mapping_section(each.template, 'resources'))
+            for each in definitions
+        )
         if size <= present:
             return
         others = store.count_resources(work.stack.tree_id) - present

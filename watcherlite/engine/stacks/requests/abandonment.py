@@ -11,6 +11,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.stacks import Resource, Stack, StackRequest
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.environment import PARAMETERS
 from watcherlite.engine.stacks.requests.definition_merge import mapping_at
 from watcherlite.states import stack as states
@@ -58,8 +59,9 @@ def _read_members(place: str, value: Any) -> dict[str, Any]:
 def _read_nested(place: str, member: Mapping[str, Any]) -> dict[str, Any]:
     nested = _read_members(f'{place}.resources', member['resources'])
     template = mapping_at(f'{place}.template', member.get('template'))
-    resources = f'{place}.template.resources'
-    definitions = mapping_at(resources, template.get('resources'))
+    written = formats.format_of(template)
+    resources = f'{place}.template.{written.key("resources")}'
+    definitions = mapping_at(resources, formats.section(template, 'resources'))
     for name in nested.keys() & definitions.keys():
         definition = mapping_at(f'{resources}.{name}', definitions[name])
         nested[name][DEFINITION] = definition
@@ -157,7 +159,7 @@ class AdoptionClaim:
         definitions: Mapping[str, Any] = {}
         if nested is not None:
             template = self._store.get_definition(nested.definition_id).template
-            definitions = template.get('resources') or {}
+            definitions = formats.mapping_section(template, 'resources')
         record['resources'] = self._match(
             f'{place}.resources', members, row.nested_id, definitions
         )

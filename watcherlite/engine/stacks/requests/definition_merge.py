@@ -7,6 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.stacks import Definition, StackRequest
 from watcherlite.domain.templates import environment as environments
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.environment import (
     DEFAULTS,
     ENCRYPTED,
@@ -107,8 +108,7 @@ def _undeclared(before: Definition, template: Mapping[str, Any]) -> set[str]:
 
     These are all of them if its section is invalid, which validation reports.
     """
-    declared = template.get(PARAMETERS) if isinstance(template, Mapping) else None
-    names = set(declared) if isinstance(declared, Mapping) else set()
+    names = set(formats.mapping_section(template, PARAMETERS))
     given = {*before.parameters, *(before.environment.get(PARAMETERS) or ())}
     return given - names
 

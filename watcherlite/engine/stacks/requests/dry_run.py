@@ -3,12 +3,13 @@
 import dataclasses
 import functools
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TypeVar
 
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import Batch
 from watcherlite.domain.stacks import Definition, NewResource, NewStack
+from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.blueprint import Blueprint, NoReferences
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, tree
@@ -104,9 +105,9 @@ class DryRun:
 
 def unknown_parameters(batch: Batch, handler_name: str) -> frozenset[str]:
     """Return the parameters of a template that have an unknown value."""
-    declared = batch.template.get('parameters')
-    if not handlers.is_template(handler_name) or not isinstance(declared, Mapping):
+    if not handlers.is_template(handler_name):
         return frozenset()
+    declared = formats.mapping_section(batch.template, 'parameters')
     return frozenset(
         name
         for name, value in batch.parameters.items()

@@ -13,13 +13,13 @@ from watcherlite.domain.documents.markup import path_text, text_path
 from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.resource_results import Batch, Expansion, Member
 from watcherlite.domain.stacks import Definition, NewResource, NewStack
-from watcherlite.domain.templates import document
+from watcherlite.domain.templates import document, formats
 from watcherlite.domain.templates.blueprint import Blueprint, NoReferences, References
 from watcherlite.domain.templates.nodes import Attribute, EvaluationFailed
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, resolution, resource_context, tree
 from watcherlite.engine.stacks.actions import expansion
-from watcherlite.engine.stacks.requests import unknown_parameters
+from watcherlite.engine.stacks.requests.unknown_parameters import UnknownNames
 from watcherlite.engine.stacks.services import StackLimits, StackServices
 from watcherlite.plugins.base import NestedHandler, ResourceHandler
 
@@ -34,6 +34,7 @@ _PART = re.compile(
     r"((?:properties|update_policy)(?:[.\[](?:[^:'\"]|'[^']*'|\"[^\"]*\")*)?): (.*)",
     re.DOTALL,
 )
+_FIRST_KEY = re.compile(r'\.(\w+)')
 
 
 def check_sizes(definition: Definition, limits: StackLimits) -> None:
@@ -151,8 +152,9 @@ class TemplateValidator:
         """
         self.resources += len(blueprint.resources)
         self._check_count()
+        names = UnknownNames(blueprint.definition.template, unknown)
         checks = {
-            name: _ResourceCheck(stack, blueprint, name, outer, ancestors, unknown)
+            name: _ResourceCheck(stack, blueprint, name, outer, ancestors, names)
             for name in blueprint.resources
         }
         for check in checks.values():
@@ -227,7 +229,7 @@ class TemplateValidator:
             check.blueprint.metadata(check.name, _NO_REFERENCES)
             check.blueprint.update_policy(check.name, _NO_REFERENCES)
         except exceptions.StackValidationFailed as error:
-            if not check.unknown:
+            if not check.unknown.parameters:
                 path = error.path if isinstance(error, EvaluationFailed) else ()
                 for text in error.problems:
                     self._report_at(check, text, path)
@@ -290,7 +292,7 @@ class TemplateValidator:
         if batch is None:
             return
         definition = self._nested_definition(check, batch)
-        outputs = definition.template.get('outputs') or {}
+        outputs = formats.section(definition.template, 'outputs') or {}
         check.attributes = outputs if isinstance(outputs, Mapping) else None
         # Equal nested stacks, of which there may be a thousand, are validated once.
         given = (definition.parameters, definition.environment)
@@ -324,8 +326,7 @@ class TemplateValidator:
             if not check.is_written:
                 unsure |= fitted.keys()
             unknown = frozenset(n for n in unsure if fitted.get(n) is None)
-            declared = definition.template.get('parameters')
-            unknown &= set(declared) if isinstance(declared, Mapping) else set()
+            unknown &= {*formats.mapping_section(definition.template, 'parameters')}
         now = resource_context.DryRunAction().now()
         inner = tree.new_nested_stack(check.stack, check.row(), 0, now)
         try:
@@ -381,8 +382,10 @@ class TemplateValidator:
 
     def _add(self, check: '_ResourceCheck', text: str, part: str = '') -> None:
         """Report a problem of a resource, or of a part of it."""
-        path = ('resources', check.name, *text_path(part))
-        self._report_at(check, f'resources.{check.name}{part}: {text}', path)
+        language = check.blueprint.template.format
+        part = _FIRST_KEY.sub(lambda match: f'.{language.key(match[1])}', part, count=1)
+        path = (*check.resource_path, *text_path(part))
+        self._report_at(check, f'{check.resource_text}{part}: {text}', path)
 
     def _add_all(self, check: '_ResourceCheck', texts: Sequence[str]) -> None:
         """Report problems of its properties or policies, which may name the part."""
@@ -402,7 +405,7 @@ class TemplateValidator:
         while not has_source(source.template) and source.outer is not None:
             # A template that a group generates has no lines; that of the group has.
             source = source.outer
-            path = ('resources', source.name)
+            path = source.resource_path
         at = len(source.template_path)
         self._report.add(Problem(check.template_path + text, at, source.template, path))
 
@@ -428,7 +431,7 @@ class _ResourceCheck:
     name: str
     outer: '_ResourceCheck | None'
     ancestors: tuple[str, ...]
-    unknown: frozenset[str]
+    unknown: UnknownNames
     unknown_properties: frozenset[str] = _NOTHING
     attributes: Collection[str] | None = None
     has_members: bool = False
@@ -441,7 +444,17 @@ class _ResourceCheck:
     @property
     def path(self) -> str:
         """Return the path to the resource."""
-        return f'{self.template_path}resources.{self.name}'
+        return self.template_path + self.resource_text
+
+    @property
+    def resource_path(self) -> Path:
+        """Return the path to the resource in its template."""
+        return self.blueprint.template.format.path('resources', self.name)
+
+    @property
+    def resource_text(self) -> str:
+        """Return the text of `resource_path`."""
+        return '.'.join(map(str, self.resource_path))
 
     @property
     def template(self) -> Mapping[str, Any]:
@@ -453,14 +466,10 @@ class _ResourceCheck:
         written = self.blueprint.resources[self.name].properties
         values = self.blueprint.properties(self.name, _NO_REFERENCES)
         self.unknown_properties = frozenset(
-            name
-            for name, raw in written.items()
-            if unknown_parameters.depends_on_unknown(raw, self.unknown)
+            name for name, raw in written.items() if self.unknown.affect(raw)
         )
         return {
-            name: unknown_parameters.mask_unknown(
-                written.get(name), value, self.unknown
-            )
+            name: self.unknown.mask(written.get(name), value)
             for name, value in values.items()
         }
 
@@ -471,16 +480,15 @@ class _ResourceCheck:
         A group whose properties are unknown generates None in their place.
         """
         generated = self.outer is not None and not has_source(self.template)
-        return not (generated and self.unknown)
+        return not (generated and self.unknown.parameters)
 
     @property
     def is_external(self) -> bool:
         """Return whether it has an external id, which may be unknown."""
-        raw = (self.template.get('resources') or {}).get(self.name) or {}
-        known = self.blueprint.resources[self.name].external_id is not None
-        return known or unknown_parameters.depends_on_unknown(
-            raw.get('external_id'), self.unknown
-        )
+        if self.blueprint.resources[self.name].external_id is not None:
+            return True
+        raw = formats.mapping_section(self.template, 'resources').get(self.name) or {}
+        return self.unknown.affect(raw.get('external_id'))
 
     def row(self) -> NewResource:
         """Return the row that it would have."""
@@ -497,7 +505,7 @@ def lenient_blueprint(
     """Return a blueprint in which unknown parameters are None."""
     if not unknown:
         return resolution.build_blueprint(stack, definition, budget)
-    template = unknown_parameters.relax_template(definition.template, unknown)
+    template = UnknownNames(definition.template, unknown).relaxed_template()
     blueprint = resolution.build_blueprint(
         stack, dataclasses.replace(definition, template=template), budget
     )

@@ -9,7 +9,7 @@ from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain import events, stacks
 from watcherlite.domain.documents.json_values import kind
-from watcherlite.domain.templates import description, parameters
+from watcherlite.domain.templates import description, formats, parameters
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.template import load
 from watcherlite.engine.stacks import resolution
@@ -93,7 +93,7 @@ def attribute_changes(
         tags = _tags(problems, new.tags)
     if problems:
         raise exceptions.StackValidationFailed(problems)
-    described = definition.template.get('description')
+    described = formats.section(definition.template, 'description')
     return {
         'timeout': timeout,
         'tags': tags,

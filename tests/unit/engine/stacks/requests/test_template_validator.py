@@ -8,7 +8,7 @@ from watcherlite import exceptions
 from watcherlite.domain.resource_results import Batch, Expansion
 from watcherlite.domain.stacks import Definition, NewStack
 from watcherlite.engine.stacks.requests import validation
-from watcherlite.engine.stacks.requests.unknown_parameters import mask_unknown
+from watcherlite.engine.stacks.requests.unknown_parameters import UnknownNames
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins.base import ResourceHandler
 
@@ -194,7 +194,73 @@ class TestMasking(StackWorldCase):
         }
         value = {**masked, 'text': 't', 'given': ''}
 
-        self.assertEqual(masked, mask_unknown(written, value, frozenset({'unknown'})))
+        names = UnknownNames({}, frozenset({'unknown'}))
+        self.assertEqual(masked, names.mask(written, value))
+
+    def test_references_have_the_names_of_the_format(self) -> None:
+        written = {
+            'resource': {'Ref': 'a'},
+            'attribute': {'Fn::GetAtt': ['a', 'b']},
+            'unknown': {'Ref': 'unknown'},
+            'known': {'Ref': 'known'},
+            'data': {'get_attr': ['a', 'b']},
+        }
+        value = dict.fromkeys(written, 'x')
+        template = {'AWSTemplateFormatVersion': '2010-09-09', 'Resources': {'a': {}}}
+        names = UnknownNames(template, frozenset({'unknown'}))
+        in_hot = UnknownNames({}, frozenset({'unknown'}))
+
+        self.assertEqual(
+            {
+                'resource': None,
+                'attribute': None,
+                'unknown': None,
+                'known': 'x',
+                'data': 'x',
+            },
+            names.mask(written, value),
+        )
+        self.assertEqual({**value, 'data': None}, in_hot.mask(written, value))
+
+    def test_a_template_of_aws_accepts_any_value_of_unknown_parameters(self) -> None:
+        template = {
+            'AWSTemplateFormatVersion': '2010-09-09',
+            'Parameters': {
+                'p': {'Type': 'Number', 'MinValue': 5},
+                'q': {'Type': 'String'},
+            },
+            'Conditions': {
+                'c': {'Fn::Equals': [{'Ref': 'p'}, 1]},
+                'd': {'Fn::Not': ['c']},
+                'e': {'Fn::Equals': [{'Ref': 'q'}, 1]},
+            },
+            'Resources': {
+                'a': {'Type': 'T', 'Condition': 'd', 'Properties': {'x': {'Ref': 'p'}}},
+                'b': {'Type': 'T', 'Condition': 'e'},
+            },
+            'Outputs': {'o': {'Value': {'Fn::GetAtt': [{'Ref': 'p'}, 'x']}}},
+        }
+
+        self.assertEqual(
+            {
+                **template,
+                'Parameters': {
+                    'p': {'Type': 'Number', 'Default': 0},
+                    'q': {'Type': 'String'},
+                },
+                'Conditions': {
+                    'c': True,
+                    'd': True,
+                    'e': {'Fn::Equals': [{'Ref': 'q'}, 1]},
+                },
+                'Resources': {
+                    'a': {'Type': 'T', 'Properties': {'x': {'Ref': 'p'}}},
+                    'b': {'Type': 'T', 'Condition': 'e'},
+                },
+                'Outputs': {'o': {'Value': None}},
+            },
+            UnknownNames(template, frozenset({'p'})).relaxed_template(),
+        )
 
 
 class TestNested(CheckingCase):

@@ -5,8 +5,12 @@ import math
 from typing import Any
 
 from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.templates.functions.text_functions import (
+    as_list,
+    as_mapping,
+    text_of,
+)
 from watcherlite.domain.templates.scope import VALUE, EvaluationError, Scope
-from watcherlite.domain.templates.text_functions import as_list, as_mapping, text_of
 
 
 def map_merge(given: Any, scope: Scope) -> dict[str, Any]:

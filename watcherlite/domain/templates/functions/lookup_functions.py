@@ -3,8 +3,8 @@
 from typing import Any
 
 from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.templates.functions.text_functions import as_list
 from watcherlite.domain.templates.scope import EvaluationError, Scope
-from watcherlite.domain.templates.text_functions import as_list
 
 
 def get_param(given: Any, scope: Scope) -> Any:
