@@ -3,6 +3,7 @@
 A seed determines one sequence of events, as far as threads permit.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from tests.fault_injection import SWEEP, FaultInjection
 from tests.stack_worlds import TENANT, StackWorld, res, sample
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
+from watcherlite.domain.templates.resource_rules import (
+    OPERATIONS as OPERATIONS_OF_HOOKS,
+)
 from watcherlite.states import stack as states
 
 #: Operations requested with `act`.
@@ -46,8 +50,17 @@ class StackChaos(FaultInjection):
         """Create stacks, request random operations, inject faults, wait for the end."""
         self._start_workers()
         for name in ('s', 't')[: self._random.randrange(1, 3)]:
-            self.stacks.append(self.world.start_creation(self._resources(), name))
-        steps: list[Callable[[], object]] = [
+            self.stacks.append(
+                self.world.start_creation(self._resources(), name, **self._keys())
+            )
+        steps = self._steps()
+        if self._chance(0.3):
+            steps.append(self._delete)
+        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.full_report)
+
+    def _steps(self) -> list[Callable[[], object]]:
+        """Return the random operations and faults."""
+        return [
             *[self._update] * 4,
             *[self._act] * 6,
             *[self._mark] * 2,
@@ -58,9 +71,6 @@ class StackChaos(FaultInjection):
             self._drain,
             self._expire_lease,
         ]
-        if self._chance(0.3):
-            steps.append(self._delete)
-        self._disturb(steps, self._random.randrange(10, 40), 8, self.world.full_report)
 
     # Operations of users
 
@@ -79,6 +89,10 @@ class StackChaos(FaultInjection):
             found['g'] = res('Group', count=self._random.randrange(4))
         return found
 
+    def _keys(self) -> dict[str, Any]:
+        """Return the other arguments of a creation or an update."""
+        return {}
+
     def _stack(self) -> Stack:
         chosen = self._random.choice(self.stacks)
         inside = self.world.store.stack_tree(chosen.tree_id)
@@ -86,7 +100,7 @@ class StackChaos(FaultInjection):
 
     def _update(self) -> None:
         stack = self._random.choice(self.stacks)
-        keys = {'disable_rollback': self._chance(0.5)}
+        keys = {'disable_rollback': self._chance(0.5), **self._keys()}
         self.world.start_update(stack, self._resources(), **keys)
 
     def _act(self) -> None:
@@ -110,3 +124,30 @@ class StackChaos(FaultInjection):
     def _signal_group(self) -> None:
         stack, count = self._random.choice(self.stacks), self._random.randrange(4)
         self.world.stacks.signal(stack.uuid, TENANT, 'g', {'count': count})
+
+
+class HookedStackChaos(StackChaos):
+    """The same with hooks, which users clear at random, and at the end all of them."""
+
+    def _steps(self) -> list[Callable[[], object]]:
+        return [*super()._steps(), *[self._clear_hooks] * 12]
+
+    def _keys(self) -> dict[str, Any]:
+        chosen = [hook for hook in OPERATIONS_OF_HOOKS if self._chance(0.4)]
+        name = self._random.choice(['*', 'r0', 'r[12]', 'g'])
+        entry = {'hooks': chosen, 'm*': {'hooks': chosen}}
+        return {'environment': {'resource_registry': {'resources': {name: entry}}}}
+
+    def _clear_hooks(self) -> None:
+        """Clear all hooks at which resources wait."""
+        store = self.world.store
+        for stack in [s for own in self.stacks for s in store.stack_tree(own.tree_id)]:
+            for row in store.waiting_resources([stack.id]):
+                with contextlib.suppress(*self.refusals):
+                    self.world.stacks.signal(
+                        stack.uuid, TENANT, row.name, {'unset_hook': row.hook}
+                    )
+
+    def _is_settled(self) -> bool:
+        self._clear_hooks()
+        return super()._is_settled()

@@ -20,7 +20,8 @@ from watcherlite.domain.resource_results import (
 from watcherlite.domain.stacks import Resource, Stack, StackRequest
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.affinity import LiveHosts
-from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.action_inputs import HOOK, RESOURCE, STACK
+from watcherlite.engine.stacks.actions.hooks import HookAction
 from watcherlite.engine.stacks.actions.resource_action import ResourceAction
 from watcherlite.engine.stacks.actions.stack_action import StackAction
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
@@ -249,6 +250,7 @@ class StackWorld(World):
         own = {
             STACK: functools.partial(StackAction, parts),
             RESOURCE: functools.partial(ResourceAction, parts),
+            HOOK: functools.partial(HookAction, parts),
         }
         return EngineActionTypes(self.types, own)
 

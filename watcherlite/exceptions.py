@@ -83,6 +83,10 @@ class ResourceActionNotSupported(Invalid):
     """The resource type does not support this operation."""
 
 
+class InvalidBreakPointHook(Invalid):
+    """The resource does not wait at this hook."""
+
+
 class PhysicalResourceIDAmbiguity(Invalid):
     """Several resources have this physical id; use the name of the resource."""
 

@@ -282,6 +282,8 @@ class StoreStacksContract(StackCase):
             under_mark=State('CREATE', 'COMPLETE', ''),
             protected=True,
             reference='r' * 300,
+            hook='pre-update',
+            hook_action=new_uuid(),
             created_at=at(0.25),
             updated_at=at(1),
         )
@@ -387,6 +389,23 @@ class StoreStacksContract(StackCase):
                     tx.abandoned_resources(()),
                 )
             ),
+        )
+
+    def test_the_resources_that_wait_at_a_hook_include_deleted_ones(self) -> None:
+        stack, other = self.insert_stack(), self.insert_stack()
+        hooked = {'hook': 'post-delete', 'hook_action': new_uuid()}
+        _, kept, gone = self.insert_resources(
+            stack, {}, hooked, {**hooked, 'deleted_at': NOW}
+        )
+        (theirs,) = self.insert_resources(other, hooked)
+
+        every = [stack.id, other.id]
+        self.assertEqual(
+            [[kept, gone, theirs], [kept, gone], []],
+            [self.store.waiting_resources(ids) for ids in (every, every[:1], ())],
+        )
+        self.assertEqual(
+            [kept, gone, theirs], self.commit(lambda tx: tx.waiting_resources(every))
         )
 
     def test_the_resources_of_a_tree_are_counted(self) -> None:

@@ -3,8 +3,9 @@
 from tests.functional.db import stores
 from tests.specs.database_case import OnDatabase
 from tests.specs.stack_promises import PromiseCase
-from tests.stack_chaos import StackChaos
+from tests.stack_chaos import HookedStackChaos, StackChaos
 from tests.stack_worlds import TENANT, StackWorldCase
+from watcherlite.db.query import Query
 from watcherlite.states import stack as states
 
 
@@ -24,6 +25,20 @@ class StackChaosPromises(PromiseCase):
                     self.assert_complete(chaos.world, stack)
                 self.assert_resources_exist(chaos)
                 self.assert_no_locks_left(chaos)
+                chaos.stop()
+
+    def test_no_resource_waits_after_its_hooks_were_cleared(self) -> None:
+        for seed in range(self.runs):
+            with self.subTest(seed=seed):
+                chaos = HookedStackChaos(self.make_store(), seed)
+                self.addCleanup(chaos.stop)
+                chaos.run()
+                for stack in chaos.stacks:
+                    self.assert_complete(chaos.world, stack)
+                self.assert_resources_exist(chaos)
+                stacks = chaos.world.store.list_stacks(Query(nested=True))
+                ids = [listed.stack.id for listed in stacks]
+                self.assertEqual([], chaos.world.store.waiting_resources(ids))
                 chaos.stop()
 
     def assert_resources_exist(self, chaos: StackChaos) -> None:

@@ -340,6 +340,7 @@ HEAT_TYPES: tuple[tuple[type[Exception], str], ...] = (
     (exceptions.ImmutableParameterModified, 'ImmutableParameterModified'),
     (exceptions.NotSupported, 'NotSupported'),
     (exceptions.ResourceActionNotSupported, 'ResourceActionNotSupported'),
+    (exceptions.InvalidBreakPointHook, 'InvalidBreakPointHook'),
     (exceptions.PhysicalResourceIDAmbiguity, 'PhysicalResourceIDAmbiguity'),
     # A template names an unknown type.
     (exceptions.PluginNotFound, 'StackValidationFailed'),

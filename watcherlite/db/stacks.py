@@ -100,6 +100,9 @@ class StackTransaction(Protocol):
         another stack has adopted.
         """
 
+    def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
+        """See `StackStore.waiting_resources`."""
+
     def resources_by_id(self, resource_ids: Iterable[int]) -> dict[int, Resource]:
         """Return resources by their ids, deleted ones included."""
 
@@ -144,6 +147,12 @@ class StackStore(Protocol):
 
         :param names: only resources with these names
         :param superseded: include superseded resources, which still exist
+        """
+
+    def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
+        """Return the resources of stacks that wait at a hook, by id.
+
+        A deleted one waits at a hook after its deletion.
         """
 
     def list_stack_events(self, query: EventQuery) -> list[StoredEvent]:

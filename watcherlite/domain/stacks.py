@@ -179,6 +179,8 @@ class NewResource(_Stateful):
         is not marked
     :param protected: its handler has locked it
     :param reference: the value of get_resource, from its handler
+    :param hook: the hook of the environment at which it waits to be cleared, or None
+    :param hook_action: uuid of the action that waits
     """
 
     uuid: str
@@ -203,6 +205,8 @@ class NewResource(_Stateful):
     under_mark: State | None = None
     protected: bool = False
     reference: str | None = None
+    hook: str | None = None
+    hook_action: str | None = None
     created_at: datetime.datetime | None = None
     updated_at: datetime.datetime | None = None
     deleted_at: datetime.datetime | None = None

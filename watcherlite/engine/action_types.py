@@ -19,6 +19,7 @@ from watcherlite.engine.clusters.actions.lifecycle_hooks import (
 from watcherlite.engine.clusters.services import ClusterServices as ClusterParts
 from watcherlite.engine.stacks import action_inputs
 from watcherlite.engine.stacks.actions import plan_actions
+from watcherlite.engine.stacks.actions.hooks import HookAction
 from watcherlite.engine.stacks.actions.resource_action import ResourceAction
 from watcherlite.engine.stacks.actions.stack_action import StackAction
 from watcherlite.engine.stacks.requests.operations import StackOperations
@@ -65,6 +66,7 @@ class EngineActionTypes:
         if stacks is not None:
             own[action_inputs.STACK] = functools.partial(StackAction, stacks)
             own[action_inputs.RESOURCE] = functools.partial(ResourceAction, stacks)
+            own[action_inputs.HOOK] = functools.partial(HookAction, stacks)
         if stacks is not None and operations is not None:
             # Plan validation loads these as plugins. Their execution needs services
             # that plugins do not get.

@@ -58,7 +58,7 @@ NAMESPACES = (
 )
 Kept = TypeVar('Kept')
 #: Action types of watcherlite itself, reserved for it and not allowed in plans.
-RESERVED = ('audit', 'stack', 'resource', 'cluster_health')
+RESERVED = ('audit', 'stack', 'resource', 'resource_hook', 'cluster_health')
 
 
 class DerivedResult(Protocol):

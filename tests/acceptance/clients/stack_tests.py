@@ -9,6 +9,7 @@ from tests.acceptance.clients.stack_templates import (
     SLOW_DELETION,
     TEMPLATE,
 )
+from tests.acceptance.daemons import wait_until
 
 
 class StackLifecycleTests:
@@ -185,6 +186,60 @@ class StackLifecycleTests:
 
         shown = self.json('stack', 'show', 'cancelled')
         self.assertIn('cancelled', shown['stack_status_reason'].lower())
+
+    def test_hooks_are_polled_and_cleared(self):
+        path = self.file('hooked.yaml', TEMPLATE)
+        environment = self.file(
+            'hooked.env',
+            'resource_registry:\n'
+            '  resources: {"*": {hooks: [pre-update, pre-delete]}}\n',
+        )
+
+        self.check_output(
+            *('stack', 'create', 'hooked', '-t', path, '-e', environment),
+            *('--pre-create', 'change'),
+        )
+        created = self.clear_hooks('CREATE', 'pre-create', 'change', 'change')
+        self.wait_for('hooked', 'CREATE_COMPLETE')
+        self.check_output(
+            'stack', 'update', 'hooked', '--existing', '--parameter', 'value=new'
+        )
+        updated = self.clear_hooks('UPDATE', 'pre-update', '*', 'change', 'keep')
+        self.wait_for('hooked', 'UPDATE_COMPLETE')
+        self.check_output('stack', 'delete', '--yes', 'hooked')
+        deleted = self.clear_hooks('DELETE', 'pre-delete', 'k*p', 'change', 'keep')
+        self.check_output('stack', 'hook', 'clear', '--pre-delete', 'hooked', 'change')
+        self.wait_for_deletion('hooked')
+
+        self.assertEqual(
+            [
+                {'change': 'INIT_COMPLETE'},
+                {'change': 'CREATE_COMPLETE', 'keep': 'CREATE_COMPLETE'},
+                {'change': 'UPDATE_COMPLETE', 'keep': 'CREATE_COMPLETE'},
+            ],
+            [created, updated, deleted],
+        )
+
+    def clear_hooks(self, action, hook, pattern, *names):
+        """Wait until these resources wait at a hook; clear it for those of a pattern.
+
+        :returns: the states of the resources
+        """
+        found = {}
+
+        def polled():
+            found.clear()
+            for row in self.json('stack', 'hook', 'poll', 'hooked'):
+                found[row['Resource Name']] = row
+            return sorted(found) == sorted(names)
+
+        wait_until(polled, lambda: f'{hook} of {names}, not of {list(found)}')
+        self.assertEqual(
+            {f'{action} paused until Hook {hook} is cleared'},
+            {row['Resource Status Reason'] for row in found.values()},
+        )
+        self.check_output('stack', 'hook', 'clear', 'hooked', pattern)
+        return {name: row['Resource Status'] for name, row in found.items()}
 
     def test_a_stack_is_abandoned_and_adopted(self):
         self.create('abandoned', TEMPLATE)

@@ -21,8 +21,8 @@ from tests.acceptance.daemons import SCRIPTS
 from tests.bounded import TIMEOUT
 
 TOP = pathlib.Path(__file__).parents[3]
-#: Hooks and software deployments are for the agents of Heat in virtual machines.
-UNSUPPORTED = ('software_', 'stack_hook_')
+#: Software deployments are for the agents of Heat in virtual machines.
+UNSUPPORTED = ('software_',)
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):

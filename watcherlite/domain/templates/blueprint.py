@@ -14,6 +14,7 @@ from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
 from watcherlite.domain.templates.environment import Registry
+from watcherlite.domain.templates.resource_rules import ResourceRules
 from watcherlite.domain.templates.scope import (
     MAX_SHOWN,
     OMITTED,
@@ -53,6 +54,7 @@ class Blueprint:
     :param requires: for each resource, the names of its dependencies, sorted
     :param handlers: for each resource, the name of its handler or template
     :param attributes: for each resource, the attributes that get_attr refers to
+    :param rules: the hooks and restricted actions of the resources
     :param budget: the budget of a request; None: no limit, for actions on single
         resources. A blueprint with a budget is not thread-safe.
     """
@@ -66,6 +68,7 @@ class Blueprint:
     requires: Mapping[str, tuple[str, ...]]
     handlers: Mapping[str, str]
     attributes: tuple[nodes.Attribute, ...]
+    rules: ResourceRules
     budget: EvaluationBudget | None = None
 
     @classmethod
@@ -110,6 +113,7 @@ class Blueprint:
             resolved.requires,
             resolved.handlers,
             resolved.attributes,
+            ResourceRules(environment),
             budget,
         )
 

@@ -1,5 +1,6 @@
 """Environments: parameters, defaults and the resource registry of a template."""
 
+import fnmatch
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,18 +10,12 @@ from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
 from watcherlite.domain.documents.plan_values import Findings, check_keys, quote
 from watcherlite.domain.documents.yaml_values import Path
-from watcherlite.domain.templates import document, formats
+from watcherlite.domain.templates import document, formats, resource_rules
+from watcherlite.domain.templates.resource_rules import REGISTRY, RESOURCES
 
-#: The key of the mappings for single resources.
-RESOURCES = 'resources'
 _BASE_URL = 'base_url'
-#: Unsupported keys that would pause or restrict operations.
-_REFUSED = {
-    'hooks': 'hooks are not supported; remove them',
-    'restricted_actions': (
-        'restricted actions are not supported; lock the stack to protect resources'
-    ),
-}
+#: Keys beside the mappings of types.
+_NO_TYPES = frozenset({RESOURCES, _BASE_URL, *resource_rules.KEYS})
 #: Maximum length of a chain of mappings.
 _MAX_HOPS = 20
 
@@ -84,7 +79,7 @@ class _Types:
         self._prefixes: dict[str, str] = {}
         entries = written.items() if isinstance(written, Mapping) else ()
         for name, target in entries:
-            if name in (RESOURCES, _BASE_URL) or isinstance(target, Mapping):
+            if name in _NO_TYPES or isinstance(target, Mapping):
                 continue
             if name.endswith('*'):
                 self._prefixes[name[:-1]] = target or ''
@@ -116,6 +111,7 @@ def check(findings: Findings, path: Path, written: Mapping[str, Any]) -> None:
                 text = f'this is {kind(target)}; it must be a mapping of resources'
                 findings.add((*path, name), text)
                 continue
+            resource_rules.check_patterns(findings, (*path, name), target)
             for resource, types in target.items():
                 _check_resource(findings, (*path, name, resource), types)
         else:
@@ -127,30 +123,26 @@ def _check_resource(findings: Findings, path: Path, written: Any) -> None:
         text = f'this is {kind(written)}; it must be a mapping of types'
         findings.add(path, text)
         return
+    inner = [name for name, value in written.items() if isinstance(value, Mapping)]
+    resource_rules.check_patterns(findings, path, inner)
     for name, target in written.items():
-        if name in _REFUSED:
-            findings.add((*path, name), _REFUSED[name])
+        if name in resource_rules.KEYS:
+            resource_rules.check(findings, (*path, name), name, target)
         elif isinstance(target, Mapping):
-            # The mappings for the resources of a nested stack.
+            # The entries for the resources of a nested stack.
             _check_resource(findings, (*path, name), target)
         else:
             _check_type(findings, (*path, name), target)
 
 
 def _check_type(findings: Findings, path: Path, target: Any) -> None:
-    if isinstance(target, Mapping):
-        known = [name for name in target if name in _REFUSED]
-        for name in known:
-            findings.add((*path, name), _REFUSED[name])
-        if known:
-            return
     if target is not None and not isinstance(target, str):
         text = f'this is {kind(target)}; it must be the name of a type or of a template'
         findings.add(path, text)
 
 
 PARAMETERS, DEFAULTS = 'parameters', 'parameter_defaults'
-REGISTRY, STRATEGIES = 'resource_registry', 'parameter_merge_strategies'
+STRATEGIES = 'parameter_merge_strategies'
 SINKS, ENCRYPTED = 'event_sinks', 'encrypted_param_names'
 SECTIONS = (PARAMETERS, DEFAULTS, REGISTRY, STRATEGIES, SINKS, ENCRYPTED)
 
@@ -327,14 +319,29 @@ def complete(environment: Mapping[str, Any]) -> dict[str, Any]:
 def nested(environment: Mapping[str, Any], resource_name: str) -> dict[str, Any]:
     """Return the environment of a nested stack.
 
-    It has no parameters; `resource_registry.resources` is the entry for the resource.
+    It has no parameters; `resource_registry.resources` has what the entries for the
+    resource contain. The entry with its exact name overrides those with patterns.
     """
     found = {key: environment[key] for key in (DEFAULTS,) if environment.get(key)}
     types = environment.get(REGISTRY)
     if types:
-        inner = (types.get(RESOURCES) or {}).get(resource_name) or {}
+        inner: dict[str, Any] = {}
+        for entry in _entries_for(types.get(RESOURCES) or {}, resource_name):
+            inner = _deep_merge(inner, entry)
         members = {k: v for k, v in inner.items() if isinstance(v, Mapping)}
         found[REGISTRY] = {k: v for k, v in types.items() if k != RESOURCES}
         if members:
             found[REGISTRY][RESOURCES] = members
     return found
+
+
+def _entries_for(entries: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the entries for a resource, the one with its exact name last."""
+    found = [
+        entry
+        for pattern, entry in entries.items()
+        if pattern != name
+        and resource_rules.is_pattern(pattern)
+        and fnmatch.fnmatchcase(name, pattern)
+    ]
+    return [*found, entries[name]] if entries.get(name) else found

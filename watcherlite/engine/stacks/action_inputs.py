@@ -1,4 +1,4 @@
-"""The inputs and outputs of the action types `stack` and `resource`."""
+"""The inputs and outputs of the action types of stacks."""
 
 import dataclasses
 import datetime
@@ -13,7 +13,8 @@ from watcherlite.plugins.base import DerivedResult
 #: The names of the action types; plan documents cannot use them.
 STACK = 'stack'
 RESOURCE = 'resource'
-TYPES = frozenset({STACK, RESOURCE})
+HOOK = 'resource_hook'
+TYPES = frozenset({STACK, RESOURCE, HOOK})
 
 #: An operation on a resource beyond those of `states.stack`: creates, updates or
 #: replaces it so that it has its definition.
@@ -104,6 +105,20 @@ class ResourceInputs(_Inputs):
     failure: str | None = None
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class HookInputs(_Inputs):
+    """The inputs of a `resource_hook` action.
+
+    :param resource: id; a replaced row represents its replacement, except in a deletion
+    :param hook: one of `resource_rules.OPERATIONS`
+    """
+
+    stack: int
+    resource: int
+    hook: str
+    deadline: datetime.datetime | None = None
+
+
 def derive_nested(
     key: str, inputs: StackInputs, parents: tuple[str, ...] = ()
 ) -> DerivedAction:
@@ -140,6 +155,8 @@ HEALED = 'healed'
 RESTORED = 'restored'
 #: Of a resource: it is FAILED and could not be suspended or resumed.
 UNABLE = 'unable'
+#: Of a resource: its environment forbids the change; the resource is unchanged.
+RESTRICTED = 'restricted'
 #: Of both: the reason, in full length.
 REASON = 'reason'
 

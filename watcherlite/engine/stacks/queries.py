@@ -19,6 +19,7 @@ from watcherlite.domain.templates.scope import MAX_SHOWN
 from watcherlite.engine.stacks import handlers, resolution
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.engine.stacks.requests import abandonment
+from watcherlite.states import stack as states
 
 LOG = logging.getLogger(__name__)
 
@@ -178,17 +179,28 @@ class StackQueries:
     def resources(self, stack: Stack, depth: int = 0) -> list[ResourceView]:
         """Return the resources of a stack and of its nested stacks down to a depth."""
         inside = self._tree(stack, depth)
-        return self._views(inside, self._store.list_resources(list(inside)))
+        return self._views(inside, self._list(list(inside.values())))
 
     def resource(self, stack: Stack, name: str) -> ResourceView:
         """Return a resource by name, physical id or reference.
 
         :raises ResourceNotFound, PhysicalResourceIDAmbiguity: see `find_resource`
         """
-        rows = self._store.list_resources([stack.id])
+        rows = self._list([stack])
         row = find_resource(rows, stack, name)
         seen = self._views({stack.id: stack}, rows, only=row)
         return dataclasses.replace(seen[0], description=self._description(stack, row))
+
+    def _list(self, stacks: Sequence[Stack]) -> list[Resource]:
+        """Return the resources of stacks.
+
+        A deleted resource is one of them while it waits at a hook.
+        """
+        rows = self._store.list_resources([stack.id for stack in stacks])
+        deleting = [stack.id for stack in stacks if stack.action == states.DELETE]
+        waiting = self._store.waiting_resources(deleting) if deleting else []
+        gone = [row for row in waiting if row.deleted_at is not None]
+        return sorted([*rows, *gone], key=lambda row: row.id) if gone else rows
 
     def attributes(
         self, view: ResourceView, names: Iterable[str] = ()

@@ -81,6 +81,11 @@ def tree_target(root: Stack) -> str:
     return f'stack:{root.uuid}'
 
 
+def is_rolling_back(root: Stack) -> bool:
+    """Return whether the operation on a tree restores its previous definition."""
+    return root.state.busy and root.action == states.ROLLBACK
+
+
 def covering_lock(tree: StackTree) -> str | None:
     """Return a description of the lock that covers a stack; None: it is unlocked.
 

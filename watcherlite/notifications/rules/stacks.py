@@ -95,6 +95,7 @@ STACK_KINDS: Mapping[str, tuple[str, ...]] = {
 }
 RESOURCE_KINDS: Mapping[str, tuple[str, ...]] = {
     events.STATE_CHANGED: (),
+    events.MESSAGE_CHANGED: (),
     events.SIGNALLED: (),
 }
 #: The state of a nested stack, and of a resource, before the first action.

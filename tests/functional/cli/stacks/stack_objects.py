@@ -53,6 +53,7 @@ RESOURCE = {
     'resource_status': 'CREATE_COMPLETE',
     'resource_status_reason': 'state changed',
     'resource_base_status': 'CREATE_COMPLETE',
+    'hook': None,
     'creation_time': '2030-01-02T03:04:05Z',
     'updated_time': '2030-01-02T03:04:06Z',
     'required_by': ['probe'],

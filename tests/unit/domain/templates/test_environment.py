@@ -34,11 +34,16 @@ class LoadTest(base.TestCase):
                 ['environment: parameters: this is a list; it must be a mapping',
                  'environment: resource_registry.A: this is a number; it must be the '
                  'name of a type or of a template',
-                 'environment: resource_registry.B.hooks: hooks are not supported; '
-                 'remove them',
-                 'environment: resource_registry.resources.web.restricted_actions: '
-                 'restricted actions are not supported; lock the stack to protect '
-                 'resources',
+                 'environment: resource_registry.B: this is a mapping; it must be the '
+                 'name of a type or of a template',
+                 "environment: resource_registry.resources.web.hooks: 'pre' is not one "
+                 'of pre-create, pre-update, pre-delete, post-create, post-update, '
+                 'post-delete',
+                 'environment: resource_registry.resources.web.hooks: 5 is not '
+                 'one of pre-create, pre-update, pre-delete, post-create, post-update, '
+                 'post-delete',
+                 'environment: resource_registry.resources.web.in.restricted_actions: '
+                 "'delete' is not one of update, replace",
                  'environment: resource_registry.resources.db: this is text; it must '
                  'be a mapping of types',
                  "environment: parameter_merge_strategies.a: 'join' is not one of "
@@ -56,7 +61,11 @@ class LoadTest(base.TestCase):
                             'A': 5,
                             'B': {'hooks': 'pre-create'},
                             'resources': {
-                                'web': {'restricted_actions': 'replace'},
+                                'web': {
+                                    'hooks': ['pre', 'pre-create', 5],
+                                    'in': {'restricted_actions': 'delete'},
+                                    'restricted_actions': 'replace',
+                                },
                                 'db': 'x',
                             },
                         },
@@ -245,5 +254,45 @@ class TypesTest(base.TestCase):
                 environment.nested(around, 'pool'),
                 environment.nested(around, 'other'),
                 environment.nested({'parameters': {'a': 1}}, 'pool'),
+            ],
+        )
+
+    def test_entries_with_wildcards_are_combined_with_that_of_the_name(self):
+        around = {
+            'resource_registry': {
+                'resources': {
+                    'pool': {'member': {'hooks': 'pre-update'}},
+                    'p*': {
+                        'member': {'hooks': 'pre-create', 'T': 'U'},
+                        '?': {'restricted_actions': 'replace'},
+                    },
+                    'q*': {'member': {'hooks': 'pre-delete'}},
+                }
+            }
+        }
+
+        self.assertEqual(
+            {
+                'resource_registry': {
+                    'resources': {
+                        'member': {'hooks': 'pre-update', 'T': 'U'},
+                        '?': {'restricted_actions': 'replace'},
+                    }
+                }
+            },
+            environment.nested(around, 'pool'),
+        )
+
+    def test_hooks_and_restricted_actions_are_no_types(self):
+        entry = {'hooks': 'pre-create', 'restricted_actions': 'update'}
+        registry = Registry(
+            {'resource_registry': {'resources': {'web': entry, 'db*': entry}}}
+        )
+
+        self.assertEqual(
+            ['hooks', 'restricted_actions'],
+            [
+                registry.type_of('web', 'hooks'),
+                registry.type_of('db1', 'restricted_actions'),
             ],
         )

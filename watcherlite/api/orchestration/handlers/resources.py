@@ -24,6 +24,7 @@ def represent(request: Request, view: ResourceView) -> dict[str, Any]:
         'resource_status': row.state.name,
         'resource_status_reason': row.status_reason,
         'resource_base_status': row.base.name,
+        'hook': row.hook,
         'creation_time': timestamps.seconds(row.created_at),
         'updated_time': timestamps.seconds(row.updated_at or row.created_at),
         'required_by': list(view.required_by),
@@ -152,8 +153,11 @@ def metadata_with_token(request: Request) -> Response:
 def signal(request: Request) -> Response:
     """Signal a resource.
 
+    A body `{"unset_hook": HOOK}` clears a hook.
+
     :raises ResourceActionNotSupported, NotSupported: it accepts no signals, or not in
         its state
+    :raises InvalidBreakPointHook: it does not wait at this hook
     """
     stack = stack_requests.get_stack(request)
     request.services.stacks.signal(

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.domain import bearer_tokens
+from watcherlite.domain.templates import resource_rules
 from watcherlite.states import stack as states
 
 _STATE: Schema = {
@@ -29,6 +30,10 @@ _LISTED: Mapping[str, Schema] = {
         **_STATE,
         'description': 'The status below that of a lock, an unlock, or a check of a '
         'suspended stack.',
+    },
+    'hook': {
+        'enum': [*resource_rules.OPERATIONS, None],
+        'description': 'The hook of the environment at which it waits to be cleared.',
     },
     'creation_time': fragments.TIME,
     'updated_time': fragments.TIME,
@@ -91,7 +96,8 @@ SIGNAL: Versioned = unversioned(
     {
         'title': 'signal',
         'type': ['object', 'null'],
-        'description': 'The data of the signal; its format depends on the type.',
+        'description': 'The data of the signal; its format depends on the type. A '
+        'member `unset_hook` clears the hook that it names instead.',
     }
 )
 SERVER_METADATA: Versioned = unversioned(

@@ -95,6 +95,7 @@ ABANDONED = _RESOURCES_OF.where(
     resources.c.physical_id.is_not(None),
     resources.c.action != constant('DELETE'),
 )
+WAITING = _RESOURCES_OF.where(resources.c.hook.is_not(None))
 COUNT_RESOURCES = (
     sa.select(sa.func.count())
     .select_from(stacks)
@@ -235,6 +236,9 @@ class StackStatements(StatementGroup):
     def abandoned_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
         return read_all(self._session, RESOURCES, ABANDONED, stack_ids)
 
+    def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
+        return read_all(self._session, RESOURCES, WAITING, stack_ids)
+
     def resources_by_id(self, resource_ids: Iterable[int]) -> dict[int, Resource]:
         return by_id(read_all(self._session, RESOURCES, RESOURCES_BY_ID, resource_ids))
 
@@ -291,6 +295,9 @@ class SqlStackStore:
         statement = live_resources(superseded, named=True)
         rows = self._db.rows(statement, ids=ids, names=desired)
         return list(map(RESOURCES.read, rows))
+
+    def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
+        return read_all(self._db, RESOURCES, WAITING, stack_ids)
 
     def ancestry_of_stacks(self, stack_ids: Iterable[int]) -> dict[int, StackAncestry]:
         ids = sorted(set(stack_ids))

@@ -111,6 +111,8 @@ resources = table(
     sa.Column('under_mark', types.StackState()),
     column('protected', types.Flag()),
     sa.Column('reference', types.EncryptedText()),
+    sa.Column('hook', types.WORD),
+    sa.Column('hook_action', types.UUID),
     sa.Column('created_at', types.TIME),
     sa.Column('updated_at', types.TIME),
     sa.Column('deleted_at', types.TIME),

@@ -6,8 +6,11 @@ from typing import Any
 
 from watcherlite.db.api import Transaction
 from watcherlite.domain import resource_results
+from watcherlite.domain.outcomes import Failed
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.domain.stacks import Resource
+from watcherlite.domain.templates import resource_rules
+from watcherlite.engine.stacks.action_inputs import REASON, RESTRICTED
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
 from watcherlite.engine.stacks.projection import stack_events
@@ -18,6 +21,8 @@ from watcherlite.states.stack import State
 
 #: The decision to take over an existing resource, see `decide`.
 ADOPT = states.ADOPT
+#: Decision -> the action that an environment restricts.
+_RESTRICTED = {UPDATE: resource_rules.UPDATE, REPLACE: resource_rules.REPLACE}
 REPLACES = 'It replaces {}'
 REPLACED = 'It is replaced by {}'
 
@@ -76,6 +81,18 @@ class Convergence:
         return decide(
             work.row, work.handler, work.inputs.handler, properties, work.external_id
         )
+
+    def restriction(self, decided: str) -> Failed | None:
+        """Return the failure of a decision that the environment forbids, or None.
+
+        The resource stays as it is. A rollback is not restricted.
+        """
+        work, action = self._work, _RESTRICTED.get(decided)
+        restricted = work.blueprint.rules.restricted_actions(work.row.name)
+        if action not in restricted or work.is_rollback:
+            return None
+        reason = f'{action} is restricted for resource.'
+        return Failed(reason, outputs={REASON: reason, RESTRICTED: True})
 
     def target_properties(self) -> dict[str, Any]:
         """Return the properties that the definition gives the resource."""

@@ -124,13 +124,13 @@ def delete_actions(
     parents = _dependents(rows)
     return [
         DerivedAction(
-            _removal_key(row),
+            removal_key(row),
             action_inputs.RESOURCE,
             action_inputs.ResourceInputs(
                 stack.id, row.id, states.DELETE, row.handler, deadline=stack.deadline
             ).as_inputs(),
             name=row.name,
-            parents=tuple(_removal_key(other) for other in parents[row.id]),
+            parents=tuple(removal_key(other) for other in parents[row.id]),
             timeout=timeout,
         )
         for row in rows
@@ -197,7 +197,8 @@ def _parent_names(
     return dependents
 
 
-def _removal_key(row: Resource) -> str:
+def removal_key(row: Resource) -> str:
+    """Return the key of the action that deletes a resource."""
     return f'{REMOVE}{row.name}:{row.id}'
 
 

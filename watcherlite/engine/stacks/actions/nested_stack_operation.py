@@ -17,9 +17,16 @@ from watcherlite.domain.outcomes import (
     InProgress,
     Outcome,
 )
-from watcherlite.domain.resource_results import REPLACE, Batch, Expansion, Member, Ready
+from watcherlite.domain.resource_results import (
+    REPLACE,
+    UPDATE,
+    Batch,
+    Expansion,
+    Member,
+    Ready,
+)
 from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
-from watcherlite.domain.templates import formats
+from watcherlite.domain.templates import formats, resource_rules
 from watcherlite.domain.templates.blueprint import OutputValue
 from watcherlite.engine.stacks import action_inputs, handlers, resolution, tree
 from watcherlite.engine.stacks.action_inputs import (
@@ -135,12 +142,18 @@ class NestedStackOperation:
         if convergence.decide(properties) != REPLACE and self._has_stack():
             if self._is_unchanged(properties):
                 return Done({UNCHANGED: True, HEALED: False, **convergence.outputs()})
+            restriction = convergence.restriction(UPDATE)
+            if restriction is not None:
+                return restriction
             token = {
                 'action': states.UPDATE,
                 'attempt': work.action.attempt,
                 'wanted': properties,
             }
             return InProgress(token, delay=0.0)
+        restriction = convergence.restriction(REPLACE)
+        if restriction is not None:
+            return restriction
         work = convergence.supersede(properties)
         return self._expand(work, properties, states.CREATE)
 
@@ -166,6 +179,9 @@ class NestedStackOperation:
         definition = tree.nested_definition(
             expansion.batches[0], work.blueprint.definition, work.row.name
         )
+        if resource_rules.has_hooks(definition.environment, states.UPDATE):
+            # They pause an update even of resources that it does not change.
+            return False
         stored = work.retry(lambda: store.get_definition(nested.definition_id))
         return definition.digest == stored.digest
 

@@ -221,6 +221,9 @@ class ResourceAction(base.ActionType):
         if decided == KEEP:
             healed = work.row.base.failed
             return Done({UNCHANGED: True, HEALED: healed, **convergence.outputs()})
+        restriction = convergence.restriction(decided)
+        if restriction is not None:
+            return restriction
         if decided == REPLACE:
             work = convergence.supersede(properties)
             if work.external_id is None:
@@ -241,6 +244,9 @@ class ResourceAction(base.ActionType):
         marked = work.row.at(State(states.CHECK, states.FAILED))
         convergence = Convergence(dataclasses.replace(work, row=marked))
         if work.external_id is None and convergence.decide(token['wanted']) == REPLACE:
+            restriction = convergence.restriction(REPLACE)
+            if restriction is not None:
+                return restriction
             work = convergence.supersede(token['wanted'])
             return await self._create(work, work.context(token['wanted']))
         handler_context = work.context(token['wanted'])

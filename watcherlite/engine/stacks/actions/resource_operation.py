@@ -25,6 +25,7 @@ from watcherlite.engine.stacks.resource_context import (
     build_handler_context,
 )
 from watcherlite.engine.stacks.services import StackServices
+from watcherlite.engine.stacks.tree import is_rolling_back
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ResourceHandler
 from watcherlite.states import stack as states
@@ -109,6 +110,15 @@ class ResourceOperation:
     def retry(self, call: Callable[[], T]) -> T:
         """Call the store, and retry while it is unavailable."""
         return retry_while_unavailable(self.action, f'Resource {self.row.uuid}', call)
+
+    @property
+    def is_rollback(self) -> bool:
+        """Return whether it is part of the rollback of its stack, or one around it."""
+        if self.inputs.undo:
+            return True
+        root_id, store = self.stack.tree_id, self.services.store
+        root = self.retry(lambda: store.stacks_by_id([root_id])).get(root_id)
+        return root is not None and is_rolling_back(root)
 
     @property
     def external_id(self) -> str | None:

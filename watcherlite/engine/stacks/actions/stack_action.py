@@ -11,6 +11,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from watcherlite import exceptions
 from watcherlite.db.api import Transaction
 from watcherlite.domain import commands
 from watcherlite.domain.outcomes import (
@@ -27,11 +28,13 @@ from watcherlite.engine.stacks import action_inputs
 from watcherlite.engine.stacks.actions import (
     action_started_operations,
     expansion,
+    hooks,
     selection,
 )
 from watcherlite.engine.stacks.actions.expansion import MAKE, REMOVE, UNDO
 from watcherlite.engine.stacks.projection import stack_events, stack_transitions
 from watcherlite.engine.stacks.services import StackServices
+from watcherlite.engine.stacks.tree import is_rolling_back
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ActionType, DerivedResult
 from watcherlite.states import action as action_states
@@ -167,6 +170,9 @@ class _Operation:
         derived = expansion.converge_actions(
             self._stack, blueprint, rows, definition_id, stage, self._now
         )
+        if stage == MAKE and blueprint.rules:
+            current = {stage + name: row for name, row in rows.items()}
+            derived = self._insert_hooks(derived, blueprint, current, stage)
         return self._derived(derived) or self._clean_up()
 
     def _undo(self) -> Outcome:
@@ -186,7 +192,44 @@ class _Operation:
 
     def _remove(self, rows: Sequence[Resource]) -> Outcome:
         derived = expansion.delete_actions(self._stack, rows, self._now)
+        blueprint = self._deleted_blueprint() if derived else None
+        if blueprint is not None and blueprint.rules:
+            by_key = {expansion.removal_key(row): row for row in rows}
+            derived = self._insert_hooks(derived, blueprint, by_key, REMOVE)
         return self._derived(derived) or Done({})
+
+    def _insert_hooks(
+        self,
+        derived: list[DerivedAction],
+        blueprint: Blueprint,
+        rows: Mapping[str, Resource],
+        stage: str,
+    ) -> list[DerivedAction]:
+        """Return actions on resources, by their keys, with their hooks."""
+        stack = self._stack
+        pairs = {
+            action.key: pair
+            for action in derived
+            if (pair := hooks.hooks_of(stack, blueprint, rows[action.key], stage))
+        }
+        if not pairs:
+            return derived
+        root = self._services.store.stacks_by_id([stack.tree_id]).get(stack.tree_id)
+        if root is not None and is_rolling_back(root):
+            # It is part of the rollback of a stack around it.
+            return derived
+        return hooks.insert(derived, pairs, stack)
+
+    def _deleted_blueprint(self) -> Blueprint | None:
+        """Return the blueprint with the hooks of a deletion, or None."""
+        if self._stack.action != states.DELETE:
+            return None
+        try:
+            return self._blueprint(self._stack.definition_id)
+        except exceptions.Invalid:
+            # Another release has accepted its definition. It must not prevent the
+            # deletion.
+            return None
 
     def _apply(self) -> Outcome:
         """Apply the operation to each resource that it is for."""
@@ -264,7 +307,8 @@ class _Operation:
 
 def _stage_problem(results: Sequence[DerivedResult], stage: str) -> str | None:
     """Return the problem of a stage; None: it succeeded."""
-    ended = [result for result in results if result.key.startswith(stage)]
+    prefixes = (stage, *hooks.PREFIXES.get(stage, ()))
+    ended = [result for result in results if result.key.startswith(prefixes)]
     failures = [
         f'resources.{_name(result.key)}: {action_inputs.failure_reason(result)}'
         for result in ended
@@ -274,14 +318,15 @@ def _stage_problem(results: Sequence[DerivedResult], stage: str) -> str | None:
         return f'Resource action failed: {"; ".join(failures)}'
     cancelled = [r for r in ended if r.status == action_states.CANCELLED]
     if cancelled:
-        names = ', '.join(_name(result.key) for result in cancelled)
+        names = ', '.join(dict.fromkeys(_name(result.key) for result in cancelled))
         return f'Resources were not done: {names}'
     return None
 
 
 def _name(key: str) -> str:
-    stage, _, rest = key.partition(':')
-    return rest.rpartition(':')[0] if f'{stage}:' == REMOVE else rest
+    first, _, rest = key.partition(':')
+    deletes = f'{first}:' in (REMOVE, *hooks.PREFIXES[REMOVE])
+    return rest.rpartition(':')[0] if deletes else rest
 
 
 def _add_unhealthy(rows: Sequence[Resource], problem: str | None) -> str | None:

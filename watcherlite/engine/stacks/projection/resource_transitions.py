@@ -15,6 +15,7 @@ from watcherlite.engine.stacks.action_inputs import (
     HEALED,
     REASON,
     RESTORED,
+    RESTRICTED,
     SIGNAL,
     UNABLE,
     UNCHANGED,
@@ -183,6 +184,9 @@ def _failed(
     now: datetime.datetime,
 ) -> Resource:
     if inputs.do == SIGNAL:
+        return row
+    if outputs.get(RESTRICTED) and row.status != states.IN_PROGRESS:
+        # Only the event has the failure.
         return row
     after = _store(row, outputs)
     if inputs.do in states.RESTING and row.under_lock is not None:

@@ -12,21 +12,27 @@ from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource, Stack
+from watcherlite.domain.templates.resource_rules import OPERATIONS
 from watcherlite.engine.stacks.action_inputs import (
+    HOOK,
     REASON,
     RESOURCE,
+    RESTRICTED,
     SIGNAL,
     STACK,
     TYPES,
+    HookInputs,
     ResourceInputs,
     StackInputs,
     failure_reason,
 )
 from watcherlite.engine.stacks.projection import resource_transitions, stack_events
+from watcherlite.engine.stacks.projection.hook_transitions import follow_hook
 from watcherlite.engine.stacks.projection.resource_transitions import follow_action
 from watcherlite.engine.stacks.projection.stack_transitions import end_operation
 from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
+from watcherlite.states.stack import State
 
 Change = tuple[ActionChange, Mapping[str, Any] | None]
 
@@ -49,7 +55,7 @@ class StackProjection:
         now: datetime.datetime,
     ) -> list[Event]:
         stacks: dict[int, Stack] = held
-        written = self._resources(tx, changes, now)
+        written = self._resources(tx, changes, now) + _hooks(tx, changes, now)
         saved: dict[int, Stack] = {}
         for change, detail in changes:
             if change.after.action_type != STACK:
@@ -84,7 +90,8 @@ class StackProjection:
         ]
         if not about:
             return []
-        rows = _current_rows(tx, [inputs for _, inputs, _ in about])
+        keys = [(one.resource, one.do == states.DELETE) for _, one, _ in about]
+        rows = _current_rows(tx, keys)
         written: list[Event] = []
         saved: dict[int, Resource] = {}
         for change, inputs, fault in about:
@@ -104,9 +111,40 @@ class StackProjection:
                 saved[row.id] = after
             if inputs.do == SIGNAL and change.after.status in action_states.FINAL:
                 written.append(_signal_event(after, change.after, now, fault))
+            elif after is row and (change.after.outputs or {}).get(RESTRICTED):
+                written.append(_restriction_event(row, change.after, now, fault))
         if saved:
             tx.save_resources(list(saved.values()))
         return written
+
+
+def _hooks(
+    tx: Transaction, changes: Sequence[Change], now: datetime.datetime
+) -> list[Event]:
+    """Update the resources that wait at hooks; return the events."""
+    about = [
+        (change, HookInputs.of(change.after.inputs))
+        for change, _ in changes
+        if change.after.action_type == HOOK
+    ]
+    if not about:
+        return []
+    keys = [(i.resource, OPERATIONS[i.hook] == states.DELETE) for _, i in about]
+    rows = _current_rows(tx, keys)
+    written: list[Event] = []
+    saved: dict[int, Resource] = {}
+    for (change, inputs), key in zip(about, keys, strict=True):
+        found = rows.get(key)
+        if found is None:
+            continue
+        row = saved.get(found.id, found)
+        after, events_of_hook = follow_hook(row, change, inputs, now)
+        if after is not row:
+            saved[row.id] = after
+        written += events_of_hook
+    if saved:
+        tx.save_resources(list(saved.values()))
+    return written
 
 
 def _fault_of(detail: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
@@ -117,13 +155,13 @@ def _fault_of(detail: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
 
 
 def _current_rows(
-    tx: Transaction, inputs: Iterable[ResourceInputs]
+    tx: Transaction, keys: Iterable[tuple[int, bool]]
 ) -> dict[tuple[int, bool], Resource]:
     """Return the rows of actions: (id, whether for DELETE) -> row.
 
     A replaced row represents its replacement, except for DELETE.
     """
-    desired = {(i.resource, i.do == states.DELETE) for i in inputs}
+    desired = set(keys)
     rows = tx.resources_by_id({resource_id for resource_id, _ in desired})
     present: dict[tuple[int, bool], Resource] = {}
     later: dict[tuple[int, bool], int] = {}
@@ -146,6 +184,22 @@ def _current_rows(
                 present[key] = row
         later = again
     return present
+
+
+def _restriction_event(
+    row: Resource,
+    action: Action,
+    now: datetime.datetime,
+    fault: Mapping[str, Any] | None,
+) -> Event:
+    return stack_events.resource_event(
+        row,
+        row,
+        now,
+        state=State(states.UPDATE, states.FAILED).name,
+        reason=failure_reason(action),
+        fault=fault,
+    )
 
 
 def _signal_event(

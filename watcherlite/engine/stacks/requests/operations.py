@@ -43,6 +43,7 @@ from watcherlite.engine.stacks.requests import (
     abandonment,
     admission,
     definition_merge,
+    hooks,
     validation,
 )
 from watcherlite.engine.stacks.requests.preview import (
@@ -385,7 +386,6 @@ class StackOperations:
         self._messenger.broadcast(commands.EventsStored())
         return after
 
-    @retry_on_conflict
     def signal(
         self,
         name: str,
@@ -394,12 +394,32 @@ class StackOperations:
         details: Mapping[str, Any] | None = None,
         context: Mapping[str, Any] | None = None,
     ) -> None:
-        """Send a signal to a resource; a locked stack ignores it.
+        """Send a signal to a resource, or clear the hook at which it waits.
+
+        A locked stack ignores the signal, unless it clears a hook.
 
         :raises ResourceActionNotSupported, NotSupported: the resource accepts no
             signals, or not in its state
+        :raises InvalidBreakPointHook: the resource does not wait at the hook
         """
         stack = self._store.find_stack(name, tenant)
+        if details is not None and hooks.UNSET in details:
+            self._clear_hook(stack, resource, details[hooks.UNSET])
+        else:
+            self._deliver(stack, resource, details)
+
+    @retry_on_conflict
+    def _clear_hook(self, stack: Stack, resource: str, hook: object) -> None:
+        with self._store.transaction() as tx:
+            tree = StackTree.lock(tx, stack)
+            hooks.clear(self._store, tx, tree.stack, resource, hook, self._clock.now())
+        self._announce_work()
+
+    @retry_on_conflict
+    def _deliver(
+        self, stack: Stack, resource: str, details: Mapping[str, Any] | None
+    ) -> None:
+        """Store the action that delivers a signal to the handler of a resource."""
         now = self._clock.now()
         with self._store.transaction() as tx:
             tree = StackTree.lock(tx, stack)
@@ -442,6 +462,8 @@ class StackOperations:
     ) -> None:
         """Send a signal with the token that the handler has issued; see `signal`.
 
+        The token authorizes signals to the handler. It does not clear hooks.
+
         :raises NotFound: there is no such resource, or the token is wrong
         """
         try:
@@ -452,7 +474,7 @@ class StackOperations:
         digest = rows[0].data.get(bearer_tokens.SIGNAL_DIGEST) if rows else None
         if stack.uuid != uuid or not bearer_tokens.is_valid(token, digest):
             raise exceptions.NotFound(NO_SIGNAL)
-        self.signal(stack.uuid, stack.tenant, resource, details)
+        self._deliver(stack, resource, details)
 
     def _is_modified_by_signals(self, row: Resource) -> bool:
         """Return whether a signal modifies a resource.
