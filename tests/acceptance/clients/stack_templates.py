@@ -16,6 +16,29 @@ TEMPLATE = """\
     outputs:
       text: {description: The value., value: {get_attr: [change, output]}}
     """
+#: The same in the format of AWS CloudFormation.
+CLOUDFORMATION = """\
+    AWSTemplateFormatVersion: 2010-09-09
+    Description: Two resources.
+    Parameters:
+      Value: {Type: String, Default: hello, AllowedValues: [hello, hi]}
+    Mappings:
+      Lengths: {hello: {characters: 5}, hi: {characters: 2}}
+    Conditions:
+      IsShort: {'Fn::Equals': [{Ref: Value}, hi]}
+    Resources:
+      change:
+        Type: OS::Heat::TestResource
+        Properties:
+          value: {'Fn::Join': ['-', [{Ref: Value}, {Ref: 'AWS::StackName'}]]}
+      keep:
+        Type: OS::Heat::RandomString
+        Properties: {length: {'Fn::FindInMap': [Lengths, {Ref: Value}, characters]}}
+      short: {Type: OS::Heat::None, Condition: IsShort}
+    Outputs:
+      Text: {Description: The value., Value: {'Fn::GetAtt': [change, output]}}
+      Random: {Value: {'Fn::GetAtt': keep.value}}
+    """
 MORE = """\
     heat_template_version: 2021-04-16
     resources:

@@ -3,6 +3,7 @@
 from testtools import matchers
 
 from tests.acceptance.clients.stack_templates import (
+    CLOUDFORMATION,
     FAILING,
     MORE,
     SLOW,
@@ -58,6 +59,42 @@ class StackLifecycleTests:
             (['blue', 'green'], 7, False),
             (shown['tags'], shown['timeout_mins'], shown['disable_rollback']),
         )
+
+    def test_a_stack_is_created_from_a_cloudformation_template(self):
+        path = self.file('aws.template', CLOUDFORMATION)
+
+        found = self.json('orchestration', 'template', 'validate', '-t', path)
+        preview = self.json('stack', 'create', 'aws', '-t', path, '--dry-run')
+        self.json('stack', 'create', 'aws', '-t', path, '--parameter', 'Value=hi')
+        self.wait_for('aws', 'CREATE_COMPLETE')
+        created = self.resources('aws')
+        random = self.json('stack', 'output', 'show', 'aws', 'Random')
+        self.check_output(
+            *('stack', 'update', 'aws', '--existing', '--parameter', 'Value=hello'),
+            '--wait',
+        )
+        updated = self.resources('aws')
+        shown = self.json('stack', 'show', 'aws')
+        text = self.json('stack', 'output', 'show', 'aws', 'Text')
+        template = self.json('stack', 'template', 'show', 'aws')
+
+        self.assertEqual(['hello', 'hi'], found['Parameters']['Value']['AllowedValues'])
+        self.assertEqual(
+            {'change', 'keep'},
+            {resource['resource_name'] for resource in preview['resources']},
+        )
+        self.assertEqual(
+            ({'change', 'keep', 'short'}, {'change', 'keep'}),
+            (set(created), set(updated)),
+        )
+        self.assertEqual(
+            (2, 'hello-aws'), (len(random['output_value']), text['output_value'])
+        )
+        self.assertEqual(
+            {'Value': 'hello', 'AWS::StackName': 'aws'},
+            {name: shown['parameters'][name] for name in ('Value', 'AWS::StackName')},
+        )
+        self.assertEqual('2010-09-09', template['AWSTemplateFormatVersion'])
 
     def test_a_client_waits_for_a_stack(self):
         path = self.file('waiting.yaml', TEMPLATE)
@@ -376,9 +413,16 @@ class StackQueryTests:
             'orchestration', 'resource', 'type', 'show', 'OS::Heat::RandomString'
         )
         versions = self.json('orchestration', 'template', 'version', 'list')
-        functions = self.json(
-            *('orchestration', 'template', 'function', 'list'),
-            'heat_template_version.2021-04-16',
+        functions, more = (
+            self.json('orchestration', 'template', 'function', 'list', version)
+            for version in (
+                'heat_template_version.2021-04-16',
+                'AWSTemplateFormatVersion.2010-09-09',
+            )
+        )
+        generated = self.json(
+            *('orchestration', 'resource', 'type', 'show', 'OS::Heat::RandomString'),
+            *('--template-type', 'cfn'),
         )
         build = self.json('orchestration', 'build', 'info')
         services = self.json('orchestration', 'service', 'list')
@@ -392,6 +436,10 @@ class StackQueryTests:
             'heat_template_version.2021-04-16', [row['Version'] for row in versions]
         )
         self.assertIn('get_attr', [row['Functions'] for row in functions])
+        self.assertIn('Fn::GetAtt', [row['Functions'] for row in more])
+        self.assertEqual(
+            'OS::Heat::RandomString', generated['Resources']['RandomString']['Type']
+        )
         self.assertIn('revision', build['api'])
         self.assertIn('up', {row['Status'] for row in services})
 

@@ -26,6 +26,8 @@ class AutoScalingGroup(InstanceGroup):
     """
 
     description = 'A number of identical resources, changed by alarms.'
+    #: The properties with the minimum, the maximum and the desired size.
+    sizes: ClassVar[tuple[str, str, str]] = ('min_size', 'max_size', 'desired_capacity')
     properties: ClassVar[Mapping[str, Property]] = {
         'resource': group_batches.definition_property(
             'The definition of every member.'
@@ -55,20 +57,21 @@ class AutoScalingGroup(InstanceGroup):
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate that the sizes are consistent."""
-        smallest, largest = properties.get('min_size'), properties.get('max_size')
-        desired = properties.get('desired_capacity')
+        low, high, capacity = self.sizes
+        smallest, largest = properties.get(low), properties.get(high)
+        desired = properties.get(capacity)
         problems = []
         if smallest is not None and largest is not None and smallest > largest:
             problems.append(
-                f'properties.min_size: {smallest} is more than max_size, {largest}'
+                f'properties.{low}: {smallest} is more than {high}, {largest}'
             )
         elif desired is not None and (
             (smallest is not None and desired < smallest)
             or (largest is not None and desired > largest)
         ):
             problems.append(
-                f'properties.desired_capacity: {desired} is not between min_size, '
-                f'{smallest}, and max_size, {largest}'
+                f'properties.{capacity}: {desired} is not between {low}, {smallest}, '
+                f'and {high}, {largest}'
             )
         if problems:
             raise exceptions.StackValidationFailed(problems)

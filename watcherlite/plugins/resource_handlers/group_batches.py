@@ -53,6 +53,7 @@ LARGEST = 16 * 1024 * 1024
 
 #: The keys of a rolling update in an update policy, of Heat and of AWS.
 ROLLING_UPDATE, AWS_ROLLING_UPDATE = 'rolling_update', 'RollingUpdate'
+AWS_SCALING_UPDATE = 'AutoScalingRollingUpdate'
 _AWS: Mapping[str, str] = {
     'MinInstancesInService': 'min_in_service',
     'MaxBatchSize': 'max_batch_size',
@@ -235,7 +236,9 @@ def pace(given: Any, place: str, batch_only: bool = False) -> Pace:
     known = [
         name for name in ROLLING['properties'] if not batch_only or name[:3] != 'min'
     ]
-    names = _AWS if place == AWS_ROLLING_UPDATE else {name: name for name in known}
+    names: Mapping[str, str] = {name: name for name in known}
+    if place in (AWS_ROLLING_UPDATE, AWS_SCALING_UPDATE):
+        names = _AWS
     problems = [
         f'{_POLICY}.{place}.{key}: is unknown; there are {", ".join(names)}'
         for key in given

@@ -38,6 +38,10 @@ class ScalingPolicy(ResourceHandler):
 
     description = 'The change of the size of a group by signals.'
     idempotent = True
+    #: The properties with the type of the adjustment and its minimum step.
+    steps: ClassVar[tuple[str, str]] = ('adjustment_type', 'min_adjustment_step')
+    #: The type of the adjustment that may have a minimum step.
+    percent: ClassVar[str] = groups.PERCENT
     properties: ClassVar[Mapping[str, Property]] = {
         'auto_scaling_group_id': Property(
             {'type': 'string', 'minLength': 1},
@@ -80,17 +84,17 @@ class ScalingPolicy(ResourceHandler):
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate that only a percentage has a minimum step."""
-        kind = properties.get('adjustment_type')
-        step = properties.get('min_adjustment_step')
-        if step is not None and kind not in (None, groups.PERCENT):
+        type_name, step_name = self.steps
+        kind = properties.get(type_name)
+        if properties.get(step_name) is not None and kind not in (None, self.percent):
             raise exceptions.StackValidationFailed(
-                'properties.min_adjustment_step: only goes with the adjustment_type '
-                f'{groups.PERCENT}, not with {kind}'
+                f'properties.{step_name}: only goes with the {type_name} '
+                f'{self.percent}, not with {kind}'
             )
 
     def create(self, context: ResourceContext) -> Ready:
         return dataclasses.replace(
-            self._issue(context), physical_id=context.physical_name
+            self.issue(context), physical_id=context.physical_name
         )
 
     def check(self, context: ResourceContext) -> Ready:
@@ -103,12 +107,12 @@ class ScalingPolicy(ResourceHandler):
         """
         if bearer_tokens.SIGNAL_DIGEST in context.data:
             return Ready()
-        return self._issue(context)
+        return self.issue(context)
 
     def delete(self, context: ResourceContext) -> None:
         """Do nothing: the digest of its token is deleted with its row."""
 
-    def _issue(self, context: ResourceContext) -> Ready:
+    def issue(self, context: ResourceContext) -> Ready:
         """Return the URL with a new token, and the digest of the token."""
         token = bearer_tokens.new_token()
         path = PATH.format(

@@ -85,10 +85,21 @@ resources:
         found = self.template(
             'AWSTemplateFormatVersion: 2010-09-09\n'
             'Parameters: {p: {Type: String}}\n'
-            'Resources: {a: {Type: inner.yaml}}\n'
+            'Resources:\n'
+            '  a: {Type: inner.yaml}\n'
+            '  b: {Type: X, Properties: {TemplateURL: deeper.template}}\n'
         )
 
-        self.assertEqual({'a': {'Type': self.url('inner.yaml')}}, found['Resources'])
+        self.assertEqual(
+            {
+                'a': {'Type': self.url('inner.yaml')},
+                'b': {
+                    'Type': 'X',
+                    'Properties': {'TemplateURL': self.url('deeper.template')},
+                },
+            },
+            found['Resources'],
+        )
         self.assertEqual(
             {
                 self.url('inner.yaml'): json.dumps(

@@ -26,6 +26,8 @@ from watcherlite.domain.templates import document, versions
 TEMPLATE_ENDINGS = ('.yaml', '.yml', '.json', '.template')
 #: Keys of a resource registry whose values are no types.
 _NO_TYPES = frozenset({'base_url', 'hooks', 'restricted_actions'})
+#: Keys whose values are files: of get_file, and of AWS::CloudFormation::Stack.
+_FILE_KEYS = frozenset({'get_file', 'TemplateURL'})
 #: Keys of a resource whose values may be template files.
 _TYPE_KEYS = frozenset({'type', 'Type'})
 _SCHEME = re.compile(r'([a-z][a-z0-9+.-]*):', re.IGNORECASE)
@@ -84,7 +86,7 @@ class FileCollection:
             here = (*path, key)
             if not isinstance(item, str):
                 self._references(item, name, here, directory)
-            elif key == 'get_file' or (
+            elif key in _FILE_KEYS or (
                 key in _TYPE_KEYS and item.endswith(TEMPLATE_ENDINGS)
             ):
                 value[key] = self._add(item, name, here, directory)

@@ -14,6 +14,7 @@ from watcherlite.plugins.openstack.resources import (
     wait_conditions,
 )
 from watcherlite.plugins.openstack.resources.fields import OWN, field
+from watcherlite.plugins.openstack.resources.renamed_context import RenamedContext
 
 _ANY_PROTOCOL = '-1'
 _RULE = fields.mapping(
@@ -147,7 +148,7 @@ def _rule(item: Mapping[str, Any], direction: str) -> dict[str, Any]:
     return {**rule, 'remote_ip_prefix': remote} if remote else rule
 
 
-_PAIRS = fields.items(
+PAIRS = fields.items(
     fields.mapping({'Key': fields.TEXT, 'Value': fields.TEXT}, ['Key', 'Value'])
 )
 _BLOCK_DEVICE = fields.mapping(
@@ -180,7 +181,7 @@ _COMMON: Mapping[str, Property] = {
         fields.items(_BLOCK_DEVICE),
         'Its volumes: each a `DeviceName` with the `SnapshotId` in `Ebs`.',
     ),
-    'NovaSchedulerHints': Property(_PAIRS, 'Hints for the choice of its host.'),
+    'NovaSchedulerHints': Property(PAIRS, 'Hints for the choice of its host.'),
     'KernelId': Property(fields.TEXT, _IGNORED),
     'RamDiskId': Property(fields.TEXT, _IGNORED),
 }
@@ -247,7 +248,7 @@ class Instance(CloudClient, ResourceHandler):
         'SubnetId': Property(
             fields.TEXT, 'The name or id of its subnet, without `NetworkInterfaces`.'
         ),
-        'Tags': Property(_PAIRS, 'The metadata of the server.', updatable=True),
+        'Tags': Property(PAIRS, 'The metadata of the server.', updatable=True),
         'Volumes': Property(
             fields.items(_VOLUME),
             'The volumes that it gets when it is created: each a `VolumeId` and its '
@@ -269,34 +270,34 @@ class Instance(CloudClient, ResourceHandler):
     }
 
     def create(self, context: ResourceContext) -> Result:
-        return self._renamed(self._server().create(NativeContext(context)))
+        return self._renamed(self._server().create(RenamedContext(context, _native)))
 
     def find(self, context: ResourceContext) -> Result:
-        return self._renamed(self._server().find(NativeContext(context)))
+        return self._renamed(self._server().find(RenamedContext(context, _native)))
 
     def check(self, context: ResourceContext) -> Result:
-        return self._renamed(self._server().check(NativeContext(context)))
+        return self._renamed(self._server().check(RenamedContext(context, _native)))
 
     def update(self, context: ResourceContext) -> Result:
-        return self._renamed(self._server().update(NativeContext(context)))
+        return self._renamed(self._server().update(RenamedContext(context, _native)))
 
     def delete(self, context: ResourceContext) -> Result:
-        return self._server().delete(NativeContext(context))
+        return self._server().delete(RenamedContext(context, _native))
 
     def suspend(self, context: ResourceContext) -> Result:
-        return self._server().suspend(NativeContext(context))
+        return self._server().suspend(RenamedContext(context, _native))
 
     def resume(self, context: ResourceContext) -> Result:
-        return self._server().resume(NativeContext(context))
+        return self._server().resume(RenamedContext(context, _native))
 
     def lock(self, context: ResourceContext) -> Result:
-        return self._server().lock(NativeContext(context))
+        return self._server().lock(RenamedContext(context, _native))
 
     def unlock(self, context: ResourceContext) -> Result:
-        return self._server().unlock(NativeContext(context))
+        return self._server().unlock(RenamedContext(context, _native))
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
-        result = self._server().poll(NativeContext(context), operation, token)
+        result = self._server().poll(RenamedContext(context, _native), operation, token)
         return self._renamed(result)
 
     def _server(self) -> servers.Server:
@@ -318,18 +319,6 @@ class Instance(CloudClient, ResourceHandler):
         return dataclasses.replace(result, attributes=attributes)
 
 
-class NativeContext:
-    """A context with the properties of an OS::Nova::Server."""
-
-    def __init__(self, context: ResourceContext) -> None:
-        self._context = context
-        self.properties: Mapping[str, Any] = _native(context.properties)
-        self.before: Mapping[str, Any] = _native(context.before)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
-
-
 def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of an OS::Nova::Server, with defaults."""
     values: dict[str, Any] = {
@@ -337,8 +326,8 @@ def _native(properties: Mapping[str, Any]) -> dict[str, Any]:
         for name, native in _NATIVE.items()
         if properties.get(name) is not None
     }
-    values['metadata'] = _pairs(properties.get('Tags'))
-    values['scheduler_hints'] = _pairs(properties.get('NovaSchedulerHints'))
+    values['metadata'] = mapping_of(properties.get('Tags'))
+    values['scheduler_hints'] = mapping_of(properties.get('NovaSchedulerHints'))
     values['security_groups'] = [
         *(properties.get('SecurityGroups') or ()),
         *(properties.get('SecurityGroupIds') or ()),
@@ -376,5 +365,6 @@ def _devices(properties: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _pairs(items: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+def mapping_of(items: Sequence[Mapping[str, Any]] | None) -> dict[str, Any]:
+    """Return the mapping of a list of `Key` and `Value`."""
     return {item['Key']: item['Value'] for item in items or ()}

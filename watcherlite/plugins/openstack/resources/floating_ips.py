@@ -204,10 +204,19 @@ class ServerFloatingIPAssociation(FloatingIPAssociation):
 
     def link_id(self, context: ResourceContext, connection: Any) -> str:
         desired = context.properties
-        server = references.SERVER.id_of(connection, desired['server_id'])
-        port = next(iter(connection.network.ports(device_id=server)), None)
-        if port is None:
-            raise ResourceFault(
-                f'{context.resource_name}: the server {server} has no port'
-            )
-        return f'{desired["floating_ip"]}:{port.id}'
+        port = first_port_id(context, connection, desired['server_id'])
+        return f'{desired["floating_ip"]}:{port}'
+
+
+def first_port_id(context: ResourceContext, connection: Any, server: str) -> str:
+    """Return the id of the first port of a server.
+
+    :param server: its name or id
+    """
+    server_id = references.SERVER.id_of(connection, server)
+    port = next(iter(connection.network.ports(device_id=server_id)), None)
+    if port is None:
+        raise ResourceFault(
+            f'{context.resource_name}: the server {server_id} has no port'
+        )
+    return str(port.id)
