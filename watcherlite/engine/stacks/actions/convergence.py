@@ -10,6 +10,7 @@ from watcherlite.domain.outcomes import Failed
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.domain.stacks import Resource
 from watcherlite.domain.templates import resource_rules
+from watcherlite.domain.templates.definitions import RETAIN
 from watcherlite.engine.stacks.action_inputs import REASON, RESTRICTED
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.actions.resource_operation import ResourceOperation
@@ -93,6 +94,32 @@ class Convergence:
             return None
         reason = f'{action} is restricted for resource.'
         return Failed(reason, outputs={REASON: reason, RESTRICTED: True})
+
+    def external_change(self) -> Failed | None:
+        """Return the failure of a change of the external id, or None.
+
+        A managed resource does not become external, nor the reverse: the resource that
+        the stack would leave or delete may be in use. The resource stays as it is.
+        """
+        work, row = self._work, self._work.row
+        adopted = row.base.name != 'ADOPT_FAILED'
+        same = not row.exists or self._previous_external_id() == work.external_id
+        if same or not adopted or row.handler != work.inputs.handler:
+            return None
+        what = f'Update to property external_id of {row.name} ({row.type})'
+        reason = f'{what} is not supported.'
+        return Failed(reason, outputs={REASON: reason, RESTRICTED: True})
+
+    def _previous_external_id(self) -> str | None:
+        """Return the external id in the definition that the resource has now."""
+        work, row = self._work, self._work.row
+        definition_id = row.definition_id
+        if definition_id is None or row.deletion_policy != RETAIN:
+            return None
+        blueprints = work.services.blueprints
+        before = work.retry(lambda: blueprints.by_id(work.stack, definition_id))
+        definition = before.resources.get(row.name)
+        return None if definition is None else definition.external_id
 
     def target_properties(self) -> dict[str, Any]:
         """Return the properties that the definition gives the resource."""

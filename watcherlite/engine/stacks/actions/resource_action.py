@@ -214,6 +214,9 @@ class ResourceAction(base.ActionType):
             return await self._start_creation(work, convergence.outputs(properties))
         if convergence.restore(properties) is not None:
             return Done({UNCHANGED: RESTORED, **convergence.outputs(properties)})
+        refused = None if new else convergence.external_change()
+        if refused is not None:
+            return refused
         decided = ADOPT if new else convergence.decide(properties)
         if decided in (KEEP, UPDATE) and not work.row.exists:
             # Its creation has failed: there is nothing to change.

@@ -368,28 +368,43 @@ class TestExternal(AdoptingCase):
         self.assertEqual(['b'], self.external.of('create'))
         self.assertEqual(['b'], self.external.of('delete'))
 
-    def test_an_external_resource_replaces_a_created_one_which_is_deleted(self) -> None:
-        stack = self.world.make({'a': res()})
-        (made,) = set(self.external.samples) - {'one', 'two'}
+    def test_a_change_of_the_external_id_is_refused_and_changes_nothing(self) -> None:
+        for number, (before, after) in enumerate(
+            (
+                ({'a': res()}, self.external_resource('one')),
+                (self.external_resource('one'), self.external_resource('two')),
+                (self.external_resource('one'), {'a': res()}),
+            )
+        ):
+            with self.subTest(after=after):
+                stack = self.world.make(before, name=f's{number}')
+                known = self.world.resource(stack, 'a')
+                samples = dict(self.external.samples)
 
-        self.world.change(stack, self.external_resource('one'))
+                stack = self.world.change(stack, after)
 
-        self.assertEqual({'a': 'one'}, self.world.ids(stack))
-        self.assertNotIn(made, self.external.samples)
+                self.assertEqual('UPDATE_FAILED', stack.state.name)
+                self.assertIn(
+                    'Update to property external_id of a (Sample) is not supported.',
+                    stack.status_reason,
+                )
+                row = self.world.resource(stack, 'a')
+                self.assertEqual(
+                    (known.state, known.physical_id), (row.state, row.physical_id)
+                )
+                self.assertEqual(samples, self.external.samples)
+                stack = self.world.change(stack, before)
+                self.assertEqual('UPDATE_COMPLETE', stack.state.name)
 
-    def test_a_marked_or_new_external_resource_is_checked_again(self) -> None:
+    def test_a_marked_external_resource_is_checked_again(self) -> None:
         stack = self.world.make(self.external_resource('one'))
         self.world.mark(stack, 'a')
 
-        for resources, physical_id, checks in (
-            (None, 'one', ['a'] * 2),
-            (self.external_resource('two'), 'two', ['a'] * 3),
-        ):
-            self.world.change(stack, resources)
+        self.world.change(stack)
 
-            self.assertEqual({'a': physical_id}, self.world.ids(stack))
-            self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
-            self.assertEqual(checks, self.external.of('check'))
+        self.assertEqual({'a': 'one'}, self.world.ids(stack))
+        self.assertEqual({'a': 'ADOPT_COMPLETE'}, self.world.states(stack))
+        self.assertEqual(['a'] * 2, self.external.of('check'))
         self.assertEqual([], self.external.of('delete'))
 
     def test_a_missing_external_resource_fails(self) -> None:
