@@ -134,18 +134,31 @@ class MergeTest(base.TestCase):
             }
         }
 
-        self.assertEqual(
-            {
-                'parameters': {
-                    'list': ['a', 'b', 'c'],
-                    'json': {'x': {'z': 2}},
-                    'deep': {'x': {'y': 1, 'z': 2}},
-                    'text': 'abcd',
-                    'over': [2],
-                    'new': 'n',
-                }
+        in_format_of_aws = {
+            'AWSTemplateFormatVersion': '2010-09-09',
+            'Parameters': {
+                'list': {'Type': 'CommaDelimitedList'},
+                'json': {'Type': 'Json'},
+                'text': {'Type': 'String'},
             },
-            environment.merge({'parameters': before}, files, ['after'], template),
+        }
+
+        merged = {
+            'parameters': {
+                'list': ['a', 'b', 'c'],
+                'json': {'x': {'z': 2}},
+                'deep': {'x': {'y': 1, 'z': 2}},
+                'text': 'abcd',
+                'over': [2],
+                'new': 'n',
+            }
+        }
+        self.assertEqual(
+            [merged, merged],
+            [
+                environment.merge({'parameters': before}, files, ['after'], written)
+                for written in (template, in_format_of_aws)
+            ],
         )
 
     def test_missing_file_is_reported(self):
