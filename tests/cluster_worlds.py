@@ -45,7 +45,8 @@ from watcherlite.engine.clusters.requests.base import (
 from watcherlite.engine.clusters.requests.values import RequestContext
 from watcherlite.engine.clusters.services import ClusterLimits, ClusterServices
 from watcherlite.engine.clusters.stack_profile import StackBackend
-from watcherlite.engine.stacks.action_inputs import RESOURCE, STACK
+from watcherlite.engine.stacks.action_inputs import HOOK, RESOURCE, STACK
+from watcherlite.engine.stacks.actions.hooks import HookAction
 from watcherlite.engine.stacks.actions.resource_action import ResourceAction
 from watcherlite.engine.stacks.actions.stack_action import StackAction
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
@@ -185,6 +186,7 @@ class ClusterWorld(World):
         own: dict[str, Callable[[], base.ActionType]] = {
             STACK: functools.partial(StackAction, of_stacks),
             RESOURCE: functools.partial(ResourceAction, of_stacks),
+            HOOK: functools.partial(HookAction, of_stacks),
         }
         for name, kind in _cluster_types().items():
             own[name] = functools.partial(kind, parts=parts)

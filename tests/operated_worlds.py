@@ -23,6 +23,7 @@ from watcherlite.engine.clusters.requests.values import (
     NewClusterAction,
     NodeRequest,
 )
+from watcherlite.engine.stacks.action_inputs import HOOK
 from watcherlite.execution.ports import ActionTypes
 from watcherlite.execution.worker import Worker
 from watcherlite.plugins.policies.deletion import Deletion
@@ -63,7 +64,7 @@ class OperatedWorld(ClusterWorld):
         known = super().worker_types(store)
         own: dict[str, Any] = {
             name: lambda name=name: known.make_action_type(name)
-            for name in ('stack', 'resource', CLUSTER_HEALTH, LIFECYCLE_HOOK)
+            for name in ('stack', 'resource', HOOK, CLUSTER_HEALTH, LIFECYCLE_HOOK)
         }
         own |= plan_actions.of_worker(OWN, self.parts(store))
         return EngineActionTypes(self.types, own)

@@ -12,9 +12,6 @@ from tests.fault_injection import SWEEP, FaultInjection
 from tests.stack_worlds import TENANT, StackWorld, res, sample
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Stack
-from watcherlite.domain.templates.resource_rules import (
-    OPERATIONS as OPERATIONS_OF_HOOKS,
-)
 from watcherlite.states import stack as states
 
 #: Operations requested with `act`.
@@ -133,7 +130,7 @@ class HookedStackChaos(StackChaos):
         return [*super()._steps(), *[self._clear_hooks] * 12]
 
     def _keys(self) -> dict[str, Any]:
-        chosen = [hook for hook in OPERATIONS_OF_HOOKS if self._chance(0.4)]
+        chosen = [hook for hook in states.HOOKED_ACTIONS if self._chance(0.4)]
         name = self._random.choice(['*', 'r0', 'r[12]', 'g'])
         entry = {'hooks': chosen, 'm*': {'hooks': chosen}}
         return {'environment': {'resource_registry': {'resources': {name: entry}}}}

@@ -174,6 +174,10 @@ _MODULES: Mapping[str, Mapping[str, str]] = {
         'stack template show': 'Show the template of a stack.',
         'stack template validate': 'Validate a template and show its parameters.',
     },
+    'commands.stacks.hooks': {
+        'stack hook clear': 'Clear the hooks at which resources wait; list them.',
+        'stack hook list': 'List the resources that wait at a hook.',
+    },
     'commands.stacks.resources': {
         'stack resource list': 'List the resources of a stack.',
         'stack resource mark-unhealthy': (

@@ -118,6 +118,8 @@ EXAMPLES: Mapping[str, str] = {
     'stack create': 'shop -t shop.yaml --parameter size=3 --wait',
     'stack delete': 'shop --wait',
     'stack event list': 'shop --resource web --limit 20',
+    'stack hook clear': "shop database 'group/*'",
+    'stack hook list': 'shop',
     'stack list': '--status FAILED --long',
     'stack lock': 'shop --wait',
     'stack output list': 'shop --long',

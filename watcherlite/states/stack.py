@@ -75,6 +75,16 @@ MARK = 'MARK_UNHEALTHY'
 ABANDON = 'ABANDON'
 
 
+#: Action of a resource -> the hooks before and after it, at which it may wait.
+HOOKS: dict[str, tuple[str, str]] = {
+    CREATE: ('pre-create', 'post-create'),
+    UPDATE: ('pre-update', 'post-update'),
+    DELETE: ('pre-delete', 'post-delete'),
+}
+#: Hook -> the action of the resource that it pauses.
+HOOKED_ACTIONS = {hook: action for action, pair in HOOKS.items() for hook in pair}
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class State:
     """The last action of a stack or resource, and its status."""

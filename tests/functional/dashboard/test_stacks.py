@@ -133,6 +133,19 @@ class TestStacks(StackCase):
         page = self.visitor.submit_form(form)
         self.assertIn('✓ CHECK_COMPLETE', page.text)
 
+    def test_a_hook_is_shown_and_cleared_and_a_refusal_is_shown(self) -> None:
+        path = self.store('one', 'CREATE_IN_PROGRESS', hook='pre-create')
+        page = self.visitor.get(path)
+        self.assertIn('Waits at hook pre-create', page.text)
+
+        # Without an engine there is no action that waits.
+        page = self.visitor.submit(page, '/clear')
+
+        self.assertEqual(400, page.status)
+        self.assertIn('The "pre-create" hook is not defined on', page.text)
+        page = self.visitor.get(self.store('two', 'CREATE_COMPLETE'))
+        self.assertNotIn('Waits at hook', page.text)
+
     def test_a_refusal_is_shown_in_the_page_of_the_same_project(self) -> None:
         page = self.visitor.get(self.store('one', 'CREATE_COMPLETE'))
         form = next(f for f in page.forms if f.hidden.get('action') == 'lock')

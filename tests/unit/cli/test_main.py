@@ -59,8 +59,8 @@ class MainTest(base.TestCase):
                 'scoringengine': 'list show',
                 'service': 'list show',
                 'stack': 'abandon adopt cancel check create delete environment show '
-                'event list export failures list list lock output list output show '
-                'resource list resource mark-unhealthy '
+                'event list export failures list hook clear hook list list lock '
+                'output list output show resource list resource mark-unhealthy '
                 'resource metadata resource show resource signal resource type list '
                 'resource type show resume show suspend template show template '
                 'validate unlock '

@@ -89,6 +89,7 @@ def show_stack(view: View, name: str, uuid: str) -> Mapping[str, Any]:
         'actions': _available_actions(view, stack),
         'can_lock': _is_allowed(view, 'lock') and _is_idle(stack),
         'can_mark': view.allows('resource:mark_unhealthy', project_of(view)),
+        'can_signal': view.allows('resource:signal', project_of(view)),
     }
 
 
@@ -112,6 +113,18 @@ def mark(view: View, name: str, uuid: str) -> str:
     }
     resource = view.form.get('resource', '')
     view.api.request('PATCH', _path(view, name, uuid, 'resources', resource), body)
+    return view.address('stacks', name, uuid, project=project_of(view), done='changed')
+
+
+@PAGES.form('/stacks/{name}/{uuid}/clear', show_stack)
+def clear_hook(view: View, name: str, uuid: str) -> str:
+    """Clear the hook at which a resource waits."""
+    resource, body = (
+        view.form.get('resource', ''),
+        {'unset_hook': view.form.get('hook')},
+    )
+    path = _path(view, name, uuid, 'resources', resource, 'signal')
+    view.api.request('POST', path, body)
     return view.address('stacks', name, uuid, project=project_of(view), done='changed')
 
 

@@ -18,23 +18,10 @@ HOOKS, RESTRICTED_ACTIONS = 'hooks', 'restricted_actions'
 #: The sections of an environment with the entries.
 REGISTRY, RESOURCES = 'resource_registry', 'resources'
 
-PRE_CREATE, POST_CREATE = 'pre-create', 'post-create'
-PRE_UPDATE, POST_UPDATE = 'pre-update', 'post-update'
-PRE_DELETE, POST_DELETE = 'pre-delete', 'post-delete'
-#: Operation -> the hooks before and after it.
-HOOKS_OF: Mapping[str, tuple[str, str]] = {
-    states.CREATE: (PRE_CREATE, POST_CREATE),
-    states.UPDATE: (PRE_UPDATE, POST_UPDATE),
-    states.DELETE: (PRE_DELETE, POST_DELETE),
-}
-#: Hook -> the action of the resource that it pauses.
-OPERATIONS: Mapping[str, str] = {
-    hook: operation for operation, pair in HOOKS_OF.items() for hook in pair
-}
 UPDATE, REPLACE = 'update', 'replace'
 
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
-    HOOKS: (PRE_CREATE, PRE_UPDATE, PRE_DELETE, POST_CREATE, POST_UPDATE, POST_DELETE),
+    HOOKS: tuple(states.HOOKED_ACTIONS),
     RESTRICTED_ACTIONS: (UPDATE, REPLACE),
 }
 KEYS = frozenset(_ALLOWED)
@@ -94,12 +81,12 @@ def is_pattern(name: str) -> bool:
     return not _WILDCARDS.isdisjoint(name)
 
 
-def has_hooks(environment: Mapping[str, Any], operation: str) -> bool:
+def has_hooks(environment: Mapping[str, Any], action: str) -> bool:
     """Return whether resources of a stack, or of its nested stacks, have hooks.
 
-    :param operation: a key of HOOKS_OF
+    :param action: CREATE, UPDATE or DELETE
     """
-    desired = frozenset(HOOKS_OF[operation])
+    desired = frozenset(states.HOOKS[action])
     remaining = [entries_of(environment)]
     while remaining:
         for key, value in remaining.pop().items():

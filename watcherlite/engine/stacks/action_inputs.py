@@ -110,7 +110,7 @@ class HookInputs(_Inputs):
     """The inputs of a `resource_hook` action.
 
     :param resource: id; a replaced row represents its replacement, except in a deletion
-    :param hook: one of `resource_rules.OPERATIONS`
+    :param hook: one of `states.HOOKED_ACTIONS`
     """
 
     stack: int

@@ -33,6 +33,12 @@ resources:
 outputs:
   greeting: {value: {get_attr: [inner, greeting]}}
 """
+HOOKED = """\
+heat_template_version: 2021-04-16
+resources:
+  alone: {type: OS::Heat::None}
+  inner: {type: My::Inner}
+"""
 #: The maximum number of polls of a stack.
 MAX_POLLS = 500
 
@@ -150,7 +156,65 @@ class StackLifecycleTest(RealStackCase):
 
 
 class StackMaintenanceTest(RealStackCase):
-    """Suspension, health marks and locks."""
+    """Suspension, health marks, hooks and locks."""
+
+    def test_hooks_are_listed_and_cleared_by_paths_and_patterns(self):
+        inner = f'file://{self.file(TEMPLATE, "inner.yaml")}'
+        environment = self.file(
+            f"""\
+            resource_registry:
+              My::Inner: {inner}
+              resources:
+                alone: {{hooks: [pre-create, post-create]}}
+                inner: {{'*': {{hooks: pre-create}}}}
+            """,
+            'hooks.env',
+        )
+        path = self.file(HOOKED, 'hooked.yaml')
+        self.succeed('stack', 'create', 'paused', '-t', path, '-e', environment)
+        self.wait_for_hooks('alone', 'inner/change', 'inner/keep')
+
+        self.assertIn(
+            'No resource inner of stack paused waits at a hook; ',
+            self.fail('stack', 'hook', 'clear', 'paused', 'alone', 'inner')[1],
+        )
+        self.assertIn(
+            'No resource * of stack paused waits at the hook pre-delete; ',
+            self.fail('stack', 'hook', 'clear', 'paused', '*', '--hook', 'pre-delete')[
+                1
+            ],
+        )
+        self.assertEqual(
+            [
+                {
+                    'Resource': name,
+                    'Hook': 'pre-create',
+                    'Resource Status': 'INIT_COMPLETE',
+                }
+                for name in ('alone', 'inner/change', 'inner/keep')
+            ],
+            sorted(
+                self.rows('stack', 'hook', 'clear', 'paused', 'al*', 'inner/*'),
+                key=lambda row: row['Resource'],
+            ),
+        )
+        (found,) = self.wait_for_hooks('alone')
+        self.assertEqual('post-create', found['Hook'])
+        self.succeed('stack', 'hook', 'clear', 'paused', 'alone')
+        self.wait_for_other_status('CREATE_IN_PROGRESS', 'paused')
+        shown = self.rows('stack', 'resource', 'show', 'paused', 'alone')
+
+        self.assertEqual(
+            ('CREATE_COMPLETE', None), (shown['Resource Status'], shown['Hook'])
+        )
+
+    def wait_for_hooks(self, *names):
+        """Poll the stack until exactly these resources wait; return the rows."""
+        for _ in range(MAX_POLLS):
+            rows = self.rows('stack', 'hook', 'list', 'paused')
+            if sorted(row['Resource'] for row in rows) == list(names):
+                return rows
+        raise AssertionError(f'{rows} wait instead of {names}')
 
     def test_a_stack_is_suspended_resumed_checked_locked_and_unlocked(self):
         self.create_stack('kept')

@@ -37,10 +37,10 @@ class LoadTest(base.TestCase):
                  'environment: resource_registry.B: this is a mapping; it must be the '
                  'name of a type or of a template',
                  "environment: resource_registry.resources.web.hooks: 'pre' is not one "
-                 'of pre-create, pre-update, pre-delete, post-create, post-update, '
+                 'of pre-create, post-create, pre-update, post-update, pre-delete, '
                  'post-delete',
                  'environment: resource_registry.resources.web.hooks: 5 is not '
-                 'one of pre-create, pre-update, pre-delete, post-create, post-update, '
+                 'one of pre-create, post-create, pre-update, post-update, pre-delete, '
                  'post-delete',
                  'environment: resource_registry.resources.web.in.restricted_actions: '
                  "'delete' is not one of update, replace",

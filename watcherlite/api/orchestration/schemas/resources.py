@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from watcherlite.api.operation import Schema, Versioned, unversioned
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.domain import bearer_tokens
-from watcherlite.domain.templates import resource_rules
 from watcherlite.states import stack as states
 
 _STATE: Schema = {
@@ -32,7 +31,7 @@ _LISTED: Mapping[str, Schema] = {
         'suspended stack.',
     },
     'hook': {
-        'enum': [*resource_rules.OPERATIONS, None],
+        'enum': [*states.HOOKED_ACTIONS, None],
         'description': 'The hook of the environment at which it waits to be cleared.',
     },
     'creation_time': fragments.TIME,

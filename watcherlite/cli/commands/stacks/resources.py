@@ -17,6 +17,7 @@ SHOWN = fields(
     'resource_name physical_resource_id resource_type description',
     'creation_time updated_time resource_status resource_status_reason',
     Column('Base Status', 'resource_base_status'),
+    'hook',
     'required_by parent_resource protected attributes',
 )
 

@@ -126,8 +126,17 @@ class Stacks(api_client.ApiClient):
 
 def stack_name_of(shown: Mapping[str, Any]) -> str | None:
     """Return the name of the stack of a resource or an event, by its links."""
+    place = stack_of(shown, 'stack')
+    return None if place is None else place.name
+
+
+def stack_of(shown: Mapping[str, Any], rel: str) -> Place | None:
+    """Return the identity of a stack to which a resource or an event has a link.
+
+    :param rel: `stack`: the stack that has it; `nested`: the stack that it is
+    """
     for link in shown.get('links') or ():
-        if link.get('rel') == 'stack':
-            name: str = link['href'].rpartition('/stacks/')[2].partition('/')[0]
-            return name
+        if link.get('rel') == rel:
+            name, _, uuid = link['href'].rpartition('/stacks/')[2].partition('/')
+            return Place(parse.unquote(name), parse.unquote(uuid))
     return None

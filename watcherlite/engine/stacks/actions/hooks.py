@@ -19,7 +19,6 @@ from watcherlite.domain.outcomes import (
     TimedOut,
 )
 from watcherlite.domain.stacks import Resource, Stack
-from watcherlite.domain.templates import resource_rules
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.engine.stacks.action_inputs import HOOK, UNCHANGED, HookInputs
 from watcherlite.engine.stacks.actions.expansion import MAKE, REMOVE
@@ -36,9 +35,7 @@ NOT_CLEARED = 'Timed out: the hook {} was not cleared.'
 #: Prefixes of the keys of hook actions, by the stage of the actions that they pause.
 PREFIXES: Mapping[str, tuple[str, ...]] = {
     stage: tuple(
-        f'{hook}:'
-        for operation in operations
-        for hook in resource_rules.HOOKS_OF[operation]
+        f'{hook}:' for operation in operations for hook in states.HOOKS[operation]
     )
     for stage, operations in (
         (MAKE, (states.CREATE, states.UPDATE)),
@@ -60,7 +57,7 @@ def hooks_of(
     :param stage: MAKE or REMOVE
     """
     operation = stack.action
-    if operation not in resource_rules.HOOKS_OF or (
+    if operation not in states.HOOKS or (
         (stage == REMOVE) != (operation == states.DELETE)
     ):
         return None
@@ -72,7 +69,7 @@ def hooks_of(
     if operation != states.CREATE and not exists:
         return None
     desired = blueprint.rules.hooks(row.name)
-    before, after = resource_rules.HOOKS_OF[operation]
+    before, after = states.HOOKS[operation]
     pair = before if before in desired else None, after if after in desired else None
     return pair if any(pair) else None
 
@@ -142,7 +139,7 @@ class HookAction(ActionType):
     async def execute(self, context: ActionContext) -> Outcome:
         """Wait, unless there was no update to wait after."""
         inputs = HookInputs.of(context.inputs)
-        after_update = inputs.hook == resource_rules.POST_UPDATE
+        after_update = inputs.hook == states.HOOKS[states.UPDATE][1]
         if after_update and not _retry(context, lambda: self._is_updated(context)):
             return Done({})
         return _wait(context, inputs)

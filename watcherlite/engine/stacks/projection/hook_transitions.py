@@ -6,10 +6,10 @@ from watcherlite.domain import events
 from watcherlite.domain.actions import ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource
-from watcherlite.domain.templates.resource_rules import OPERATIONS
 from watcherlite.engine.stacks.action_inputs import HookInputs, failure_reason
 from watcherlite.engine.stacks.projection.stack_events import resource_event
 from watcherlite.states import action as action_states
+from watcherlite.states import stack as states
 
 #: Clients find the resources that wait by these reasons of events.
 PAUSED = '{} paused until Hook {} is cleared'
@@ -26,7 +26,7 @@ def follow_hook(
         if after.token is None or row.hook_action == after.uuid:
             return row, []
         waiting = row.evolve(hook=inputs.hook, hook_action=after.uuid)
-        reason = PAUSED.format(OPERATIONS[inputs.hook], inputs.hook)
+        reason = PAUSED.format(states.HOOKED_ACTIONS[inputs.hook], inputs.hook)
         return waiting, [hook_event(waiting, reason, now)]
     if not after.finished or row.hook_action != before.uuid:
         return row, []

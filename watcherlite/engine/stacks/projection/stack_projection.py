@@ -12,7 +12,6 @@ from watcherlite.domain import events
 from watcherlite.domain.actions import Action, ActionChange
 from watcherlite.domain.events import Event
 from watcherlite.domain.stacks import Resource, Stack
-from watcherlite.domain.templates.resource_rules import OPERATIONS
 from watcherlite.engine.stacks.action_inputs import (
     HOOK,
     REASON,
@@ -129,7 +128,9 @@ def _hooks(
     ]
     if not about:
         return []
-    keys = [(i.resource, OPERATIONS[i.hook] == states.DELETE) for _, i in about]
+    keys = [
+        (i.resource, states.HOOKED_ACTIONS[i.hook] == states.DELETE) for _, i in about
+    ]
     rows = _current_rows(tx, keys)
     written: list[Event] = []
     saved: dict[int, Resource] = {}

@@ -6,11 +6,11 @@ from watcherlite import exceptions
 from watcherlite.applier.progress import PlanProgress
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.stacks import Stack
-from watcherlite.domain.templates.resource_rules import OPERATIONS
 from watcherlite.engine.stacks.projection import hook_transitions
 from watcherlite.engine.stacks.queries import find_resource
 from watcherlite.execution.signals import end_unstarted
 from watcherlite.states import action as action_states
+from watcherlite.states import stack as states
 
 #: The key of a signal that clears a hook.
 UNSET = 'unset_hook'
@@ -37,10 +37,10 @@ def clear(
     rows = [*waiting, *(row for row in others if row.name not in names)]
     row = find_resource(rows, stack, resource)
     what = f'{row.type} "{row.name}" Stack "{stack.name}" [{stack.uuid}]'
-    if not isinstance(hook, str) or hook not in OPERATIONS:
+    if not isinstance(hook, str) or hook not in states.HOOKED_ACTIONS:
         raise exceptions.InvalidBreakPointHook(
             f'Invalid hook type "{str(hook)[:60]}" for {what}; there are '
-            f'{", ".join(OPERATIONS)}.'
+            f'{", ".join(states.HOOKED_ACTIONS)}.'
         )
     action = None
     if row.hook == hook and row.hook_action is not None:
