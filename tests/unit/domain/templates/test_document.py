@@ -160,7 +160,7 @@ template:13: resources.'db/1'.depends_on[0]: there is no resource wev; did you m
 template:14: resources.old.properties.z: the function yaql is not supported here; use \
 map_merge, list_concat, repeat or filter
 template:15: foo: there is no such key; known are heat_template_version, description, \
-parameter_groups, parameters, conditions, resources, outputs
+parameters, conditions, resources, outputs, parameter_groups
 template:16: outputs.a: this is no output (a number); write {value: ...}""",
             '\n'.join(error.problems),
         )
