@@ -7,10 +7,12 @@ from testtools import matchers
 from tests.stack_worlds import TENANT, Nothing, StackWorldCase, res
 from watcherlite import exceptions
 from watcherlite.db.query import EventQuery
+from watcherlite.domain import bearer_tokens
 from watcherlite.domain.stacks import Stack
 from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.resolution import Blueprints
 from watcherlite.engine.stacks.services import StackLimits
+from watcherlite.engine.stacks.tree import StackTree
 from watcherlite.states import stack as states
 
 #: The reasons of events that `openstack stack hook poll` compares.
@@ -316,6 +318,18 @@ class UpdateTest(HookCase):
         )
         self.assertEqual('1', world.resource(inner, 'm0').properties['value'])
 
+    def test_a_cancelled_update_fails_without_rollback(self) -> None:
+        stack = self.make(AB, a=hooks('pre-update'))
+        self.start_update(stack, AB_CHANGED, a=hooks('pre-update'))
+        self.wait_for(stack, a='pre-update')
+        self.world.stacks.cancel(stack.uuid, TENANT, rollback=False)
+
+        self.assertEqual('UPDATE_FAILED', self.settled(stack)[0])
+        self.assertEqual({}, self.waiting(stack))
+        self.assertEqual(
+            {'a': 'CREATE_COMPLETE', 'b': 'CREATE_COMPLETE'}, self.world.states(stack)
+        )
+
     def test_an_update_supersedes_one_that_waits(self) -> None:
         stack = self.make(AB, a=hooks('pre-update'))
         self.start_update(stack, AB, a=hooks('pre-update'))
@@ -422,6 +436,28 @@ class ClearingTest(HookCase):
         self.assertEqual({'a': 'pre-create'}, self.waiting(stack))
         self.clear(stack, 'a', 'pre-create')
         self.settled(stack)
+
+    def test_a_token_for_signals_to_the_handler_does_not_clear_a_hook(self) -> None:
+        world, token = self.world, bearer_tokens.new_token()
+        stack = self.make({'a': res()}, a=hooks('pre-update'))
+        self.start_update(stack, {'a': res()}, a=hooks('pre-update'))
+        self.wait_for(stack, a='pre-update')
+        with world.store.transaction() as tx:
+            StackTree.lock(tx, stack)
+            (row,) = tx.resources_of([stack.id])
+            digest = bearer_tokens.digest_of(token)
+            data = {bearer_tokens.SIGNAL_DIGEST: digest}
+            tx.save_resources([row.evolve(data=data)])
+
+        world.stacks.signal_with_token(
+            stack.uuid, 'a', token, {'unset_hook': 'pre-update'}
+        )
+        self.assertEqual({'a': 'pre-update'}, self.waiting(stack))
+        self.clear(stack, 'a', 'pre-update')
+
+        # The handler gets the signal after the operation that it would modify.
+        self.assertEqual('UPDATE_COMPLETE', self.settled(stack)[0])
+        self.assertEqual(['a'], world.external.of('signal'))
 
     def test_a_locked_stack_ignores_signals_and_answers_about_hooks(self) -> None:
         world = self.world

@@ -61,12 +61,11 @@ def hooks_of(
         (stage == REMOVE) != (operation == states.DELETE)
     ):
         return None
+    if operation != states.CREATE and row.base.action == states.INIT:
+        return None
     definition = blueprint.resources.get(row.name)
     external = definition is not None and definition.external_id is not None
-    exists = row.base.action != states.INIT
     if row.superseded_by is not None or external:
-        return None
-    if operation != states.CREATE and not exists:
         return None
     desired = blueprint.rules.hooks(row.name)
     before, after = states.HOOKS[operation]
