@@ -38,6 +38,7 @@ from watcherlite.engine.clusters.services import ClusterServices as ClusterParts
 from watcherlite.engine.clusters.stack_profile import StackBackend
 from watcherlite.engine.credential_reconciler import CredentialReconciler
 from watcherlite.engine.plan_scope import PlanScope
+from watcherlite.engine.software import SoftwareOperations
 from watcherlite.engine.stacks.model import StackModel
 from watcherlite.engine.stacks.projection.stack_projection import StackProjection
 from watcherlite.engine.stacks.queries import StackQueries
@@ -75,6 +76,7 @@ class Runtime:
     :ivar datasources: the configured datasources
     :ivar stacks: the operations on stacks
     :ivar reading: the queries for stacks
+    :ivar software: the operations on software configs and deployments
     :ivar clusters: the operations on clusters, nodes, policies and receivers
     :ivar delegations: the credentials of users for the cloud
     :ivar service_notifications: the consumer of notifications of the cloud, or None
@@ -141,6 +143,9 @@ class Runtime:
             self.plugins,
             self._stack_parts.blueprints,
             self._stack_parts.limits.shown,
+        )
+        self.software = SoftwareOperations(
+            self.store, self.clock, self._stack_parts.limits
         )
         self._cluster_parts = ClusterParts(
             self.store,

@@ -118,6 +118,8 @@ def stack_limits(conf: cfg.ConfigOpts) -> StackLimits:
         timeout=group.stack_action_timeout,
         evaluated=group.max_evaluation_size,
         shown=group.max_shown_size,
+        software_configs=group.max_software_configs_per_tenant,
+        software_deployments=group.max_software_deployments_per_tenant,
     )
 
 

@@ -22,6 +22,7 @@ from tests.contract.store_requests import StoreRequestsContract
 from tests.contract.store_secrets import StoreSecretsContract
 from tests.contract.store_sessions import StoreSessionsContract
 from tests.contract.store_sharing import StoreSharingContract
+from tests.contract.store_software import StoreSoftwareContract
 from tests.contract.store_stack_lists import StoreStackListsContract
 from tests.contract.store_stacks import StoreStacksContract
 from tests.contract.store_workers import StoreWorkersContract
@@ -42,6 +43,7 @@ class StoreContract(
     StoreAuditsContract,
     StoreStacksContract,
     StoreStackListsContract,
+    StoreSoftwareContract,
     StoreClustersContract,
     StoreClusterPurgingContract,
     StoreProjectsContract,

@@ -31,6 +31,7 @@ class Client:
             datasources=None,
             stacks=None,
             reading=None,
+            software=None,
             clusters=None,
             plugins=world.types,
             clock=world.clock,

@@ -34,6 +34,7 @@ ROOMS = {
     'watcherlite.db.action_logs': 2,
     'watcherlite.db.audits': 2,
     'watcherlite.db.stacks': 2,
+    'watcherlite.db.software': 2,
     'watcherlite.db.api': 2,
     'watcherlite.db.database_clock': 2,
     'watcherlite.execution': 3,
@@ -85,11 +86,13 @@ SIDEWAYS = pairs(
     (
         'db.api',
         'db.clusters db.query db.locking db.projects db.request_keys db.audits '
-        'db.stacks db.sessions db.action_logs db.requests db.credentials',
+        'db.stacks db.software db.sessions db.action_logs db.requests '
+        'db.credentials',
         'part of the store interface',
     ),
     ('db.clusters', 'db.query', 'clusters are listed with queries'),
     ('db.stacks', 'db.query', 'stacks are listed with queries'),
+    ('db.software', 'db.query', 'software configs are listed with queries'),
     ('db.projects', 'db.clusters', 'project names belong to cluster objects'),
     ('db.request_keys', 'db.clusters', 'cluster objects are created with request keys'),
     ('db.request_keys', 'db.requests', 'the objects of a request are recorded'),
@@ -234,6 +237,7 @@ LARGE_FOLDERS = {
     'watcherlite/domain': 'what all folders share: each module is one concept of it',
     'watcherlite/execution': 'the core: each module is one concept of it',
     'watcherlite/conf': 'one module for each option group',
+    'watcherlite/db/sqlalchemy/statements': 'a module for each kind of rows or changes',
     'watcherlite/api': 'what all mounts share: each module is one concept of it',
 }
 

@@ -153,6 +153,7 @@ def services_of(runtime: bootstrap.Runtime) -> Services:
         datasources=runtime.datasources,
         stacks=runtime.stacks,
         reading=runtime.reading,
+        software=runtime.software,
         clusters=runtime.clusters,
         plugins=runtime.plugins,
         clock=runtime.clock,

@@ -125,6 +125,16 @@ _TABLE: Sequence[tuple[str, str, Sequence[str]]] = (
     ('resource', MEMBER, ('signal', 'mark_unhealthy')),
     ('scoring_engine', SYSTEM_READER, ('get', 'get_all', 'detail')),
     ('service', SYSTEM_READER, ('get', 'get_all', 'detail')),
+    ('software_configs', NEVER, ('global_index',)),
+    ('software_configs', READER, ('index',)),
+    ('software_configs', MEMBER, ('create',)),
+    ('software_configs', READER, ('show',)),
+    ('software_configs', MEMBER, ('delete',)),
+    ('software_deployments', READER, ('index',)),
+    ('software_deployments', MEMBER, ('create',)),
+    ('software_deployments', READER, ('show',)),
+    ('software_deployments', MEMBER, ('update', 'delete')),
+    ('software_deployments', READER, ('metadata',)),
     ('stacks', READER, ('index', 'detail')),
     ('stacks', NEVER, ('global_index',)),
     ('stacks', READER, ('lookup', 'show')),
@@ -213,6 +223,10 @@ _DESCRIBED: Mapping[str, tuple[str, Sequence[_Operation]]] = {
     'stacks:openapi': (
         'Show the OpenAPI document of stacks.',
         (('GET', '/orchestration/v1/openapi.json'),),
+    ),
+    'software_configs:global_index': (
+        'List the software configs of all projects.',
+        (('GET', '/orchestration/v1/{tenant}/software_configs'),),
     ),
     'stacks:global_index': (
         'List the stacks of all projects.',

@@ -20,7 +20,8 @@ DOCUMENTS = frozenset(
         *('template', 'environment', 'environment_files', 'files', 'parameters'),
         *('adopt_stack_data', 'input_parameters', 'default_parameters', 'context'),
         *('spec', 'metadata', 'params', 'actor', 'properties', 'overrides', 'config'),
-        *('data', 'parameter_defaults', 'inputs', 'outputs'),
+        *('data', 'parameter_defaults', 'inputs', 'outputs', 'options'),
+        *('input_values', 'output_values'),
     }
 )
 #: Limits of a summary: characters of a text, members of an object or list, levels, and

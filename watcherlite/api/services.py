@@ -10,6 +10,7 @@ from watcherlite.engine.audits.data_models import DataModels, Datasources
 from watcherlite.engine.audits.operations import AuditOperations
 from watcherlite.engine.audits.templates import TemplateOperations
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
+from watcherlite.engine.software import SoftwareOperations
 from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.notifications.settings import NotificationSettings
@@ -25,6 +26,7 @@ class Services:
     :param plans: the operations on plans and their actions
     :param stacks: the operations on stacks
     :param reading: the queries of stacks
+    :param software: the operations on software configs and deployments
     :param clusters: the operations on clusters, nodes and related objects
     :param data_models: the models that strategies examine
     :param datasources: the configured ones
@@ -44,6 +46,7 @@ class Services:
     datasources: Datasources
     stacks: StackOperations
     reading: StackQueries
+    software: SoftwareOperations
     clusters: ClusterOperations
     plugins: Plugins
     clock: Clock

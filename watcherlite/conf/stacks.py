@@ -71,4 +71,20 @@ OPTS = [
         help='The maximum number of stacks of a project, without nested ones; 0: '
         'unlimited.',
     ),
+    cfg.IntOpt(
+        'max_software_configs_per_tenant',
+        default=4096,
+        min=0,
+        max=2**31 - 1,
+        help='The maximum number of software configs of a project that are created '
+        'by the API, not by stacks; 0: unlimited.',
+    ),
+    cfg.IntOpt(
+        'max_software_deployments_per_tenant',
+        default=4096,
+        min=0,
+        max=2**31 - 1,
+        help='The maximum number of software deployments of a project that are '
+        'created by the API, not by stacks; 0: unlimited.',
+    ),
 ]

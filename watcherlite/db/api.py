@@ -30,6 +30,7 @@ from watcherlite.db.query import ListStore
 from watcherlite.db.request_keys import RequestKeyStore, RequestKeyTransaction
 from watcherlite.db.requests import RequestStore, RequestTransaction
 from watcherlite.db.sessions import SessionStore
+from watcherlite.db.software import SoftwareStore, SoftwareTransaction
 from watcherlite.db.stacks import StackStore, StackTransaction
 from watcherlite.domain.action_plans import ActionPlan, NewActionPlan, PlanRelations
 from watcherlite.domain.actions import Action, ActionChange, Edge, NewAction
@@ -107,6 +108,7 @@ class ChainStep:
 class Transaction(
     AuditTransaction,
     StackTransaction,
+    SoftwareTransaction,
     ClusterTransaction,
     ProjectTransaction,
     LockTransaction,
@@ -289,6 +291,7 @@ class Store(
     ListStore,
     AuditStore,
     StackStore,
+    SoftwareStore,
     ClusterStore,
     RequestKeyStore,
     RequestStore,

@@ -34,6 +34,8 @@ from watcherlite.domain.events import (
     Event,
 )
 
+#: Classes of objects that have no events.
+SOFTWARE_CONFIG, SOFTWARE_DEPLOYMENT = 'software_config', 'software_deployment'
 #: Methods of a transaction that change objects -> the class of the objects, and whether
 #: they are inserted. The class None depends on the object.
 METHODS: Mapping[str, tuple[str | None, bool]] = {
@@ -44,6 +46,8 @@ METHODS: Mapping[str, tuple[str | None, bool]] = {
     'insert_stack': (STACK, True),
     'insert_object': (None, True),
     'insert_nodes': (NODE, True),
+    'insert_software_config': (SOFTWARE_CONFIG, True),
+    'insert_software_deployment': (SOFTWARE_DEPLOYMENT, True),
     'save_plans': (ACTION_PLAN, False),
     'save_audit': (AUDIT, False),
     'save_audit_template': ('audit_template', False),
@@ -53,6 +57,9 @@ METHODS: Mapping[str, tuple[str | None, bool]] = {
     'delete_object': (None, False),
     'save_clusters': (CLUSTER, False),
     'save_nodes': (NODE, False),
+    'delete_software_config': (SOFTWARE_CONFIG, False),
+    'save_software_deployment': (SOFTWARE_DEPLOYMENT, False),
+    'delete_software_deployment': (SOFTWARE_DEPLOYMENT, False),
 }
 
 

@@ -268,19 +268,24 @@ class StackRequest:
 
 
 def server_metadata(
-    metadata: Mapping[str, Any], server: str | None, data: Iterable[Mapping[str, Any]]
+    metadata: Mapping[str, Any],
+    server: str | None,
+    data: Iterable[Mapping[str, Any]],
+    others: Iterable[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the metadata of a server with its deployments, sorted by name.
 
     :param metadata: of its resource
     :param server: its id
     :param data: of the resources of its stack and of the related ones
+    :param others: its deployments that belong to no stack
     """
     found = [
         deployment
         for deployment in (one.get(DEPLOYMENT) for one in data)
         if deployment and deployment[SERVER] == server
     ]
+    found += others
     found.sort(key=lambda deployment: str(deployment['name']))
     shown = [{k: v for k, v in one.items() if k != SERVER} for one in found]
     return {**metadata, DEPLOYMENTS: shown}

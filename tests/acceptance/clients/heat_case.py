@@ -29,9 +29,11 @@ class HeatCase(OpenStackCase):
 
     def ask(self, method, path, **options):
         """Send a request without a client; return the JSON body of the response."""
-        answer = requests.request(
-            method, self.endpoint() + path, timeout=TIMEOUT, **options
-        )
+        return self.request(method, f'/orchestration/v1/{PROJECT}{path}', **options)
+
+    def request(self, method, path, **options):
+        """Send a request to any address of the API; return the body of the response."""
+        answer = requests.request(method, self.url + path, timeout=TIMEOUT, **options)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 

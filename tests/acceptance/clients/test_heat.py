@@ -12,7 +12,7 @@ import os
 import pathlib
 import subprocess
 
-from tests.acceptance.clients import stack_templates, stack_tests
+from tests.acceptance.clients import software_tests, stack_templates, stack_tests
 from tests.acceptance.clients.heat_case import HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.serving import start_servers
@@ -21,8 +21,6 @@ from tests.acceptance.daemons import SCRIPTS
 from tests.bounded import TIMEOUT
 
 TOP = pathlib.Path(__file__).parents[3]
-#: Software deployments are for the agents of Heat in virtual machines.
-UNSUPPORTED = ('software_',)
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):
@@ -43,7 +41,8 @@ def list_commands():
     """Return all prefixes of the commands that the tests run."""
     return {
         '_'.join(words[:length])
-        for node in ast.walk(ast.parse(inspect.getsource(stack_tests)))
+        for module in (stack_tests, software_tests)
+        for node in ast.walk(ast.parse(inspect.getsource(module)))
         for args in [_arguments(node)]
         for words in [_leading(args)]
         for length in range(1, len(words) + 1)
@@ -71,14 +70,18 @@ def _leading(args):
 
 
 class TestHeatClient(
-    stack_tests.StackLifecycleTests, stack_tests.StackQueryTests, OnStandalone, HeatCase
+    stack_tests.StackLifecycleTests,
+    stack_tests.StackQueryTests,
+    software_tests.SoftwareTests,
+    OnStandalone,
+    HeatCase,
 ):
     """One process with SQLite."""
 
     def test_every_command_of_the_client_is_tested(self):
         done = self.clients.run_script('python', '-I', '-c', NAMES)
 
-        names = {name for name in done.out.split() if not name.startswith(UNSUPPORTED)}
+        names = set(done.out.split())
         documented = list_commands() | {
             # The verb comes from a loop.
             *(f'stack_{verb}' for verb in ('suspend', 'resume', 'check')),

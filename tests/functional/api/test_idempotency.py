@@ -36,7 +36,7 @@ class TestIdempotency(base.TestCase):
         return len(answer.body[member])
 
     def test_repeated_creation_or_action_request_takes_effect_once(self) -> None:
-        clustering = '/clustering/v1'
+        clustering, acme = '/clustering/v1', '/orchestration/v1/acme'
         action = {
             'name': 'a',
             'action_type': 'nop',
@@ -49,6 +49,11 @@ class TestIdempotency(base.TestCase):
             'cluster_id': 'web',
             'action': 'CLUSTER_CHECK',
         }
+        config = self.post(f'{acme}/software_configs', {'name': 'b'}, None)
+        deployment = {
+            'server_id': 's',
+            'config_id': config.body['software_config']['id'],
+        }
         for url, body, member in (
             ('/v1/action_plans', plan, 'action_plans'),
             ('/v1/audits', {'goal': 'dummy', 'audit_type': 'ONESHOT'}, 'audits'),
@@ -58,6 +63,8 @@ class TestIdempotency(base.TestCase):
                 {'stack_name': 's', 'template': TEMPLATE},
                 'stacks',
             ),
+            (f'{acme}/software_configs', {'name': 'c'}, ''),
+            (f'{acme}/software_deployments', deployment, ''),
             (f'{clustering}/profiles', PROFILE, ''),
             (f'{clustering}/policies', {'policy': {'name': 'o', 'spec': SCALING}}, ''),
             (

@@ -201,8 +201,14 @@ class TestOrchestrationConformance(ConformanceCase):
         stack = self.fixture.runtime.stacks.create(
             StackRequest('one', template), 'acme'
         )
+        software = self.fixture.runtime.software
+        config = software.create_config('acme', {'name': 'setup'})
+        deployment = {'server_id': 'server-1', 'config_id': config.uuid}
         return {
             'tenant': 'acme',
+            'config_id': config.uuid,
+            'deployment_id': software.create_deployment('acme', deployment),
+            'server_id': 'server-1',
             'stack_name': stack.name,
             'stack_id': stack.uuid,
             'resource_name': 'web',

@@ -16,6 +16,7 @@ from tests.contract.cluster_case import (
     make_receiver,
 )
 from tests.contract.stack_case import StackCase, make_definition
+from tests.contract.store_software import make_config, make_deployment
 from tests.factories import (
     NOW,
     make_action,
@@ -133,6 +134,7 @@ class EncryptionTests(StackCase):
         self.insert_resources(stack, {**values, 'reference': CANARY})
 
         read_clusters = self.store_cluster_secrets()
+        read_software = self.store_software_secrets()
         session = UserSession('d' * 64, UNNAMED, NOW, NOW)
         self.store.insert_session(session)
         credential = Credential(
@@ -149,6 +151,7 @@ class EncryptionTests(StackCase):
         def read(store: Store) -> list[Any]:
             return [
                 *read_clusters(store),
+                *read_software(store),
                 store.find_session(session.digest),
                 *store.list_log_entries([entry.action_id]),
                 *store.list_requests(RequestQuery()),
@@ -165,6 +168,31 @@ class EncryptionTests(StackCase):
         self.other = other
         self.definition = known
         return read(self.store)
+
+    def store_software_secrets(self) -> Callable[[Store], list[Any]]:
+        """Store secrets in all encrypted columns of software; return a reader."""
+        documents = ('config', 'options')
+        config = self.commit(
+            lambda tx: tx.insert_software_config(
+                make_config(
+                    **dict.fromkeys(documents, UNNAMED),
+                    inputs=[UNNAMED],
+                    outputs=[UNNAMED],
+                )
+            )
+        )
+        deployment = make_deployment(
+            config,
+            status_reason=f'password={CANARY}',
+            input_values=UNNAMED,
+            output_values=UNNAMED,
+            signal_token=CANARY,
+        )
+        self.commit(lambda tx: tx.insert_software_deployment(deployment))
+        return lambda store: [
+            store.find_software_config(config.uuid, config.tenant),
+            store.find_software_deployment(deployment.uuid, config.tenant),
+        ]
 
     def store_cluster_secrets(self) -> Callable[[Store], list[Any]]:
         """Store secrets in all encrypted columns of clusters; return a reader."""

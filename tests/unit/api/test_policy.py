@@ -133,6 +133,21 @@ ORCHESTRATION = {
     f'GET {_STACK}/snapshots/{{snapshot_id}}': READERS,
     f'DELETE {_STACK}/snapshots/{{snapshot_id}}': MEMBERS,
     f'POST {_STACK}/snapshots/{{snapshot_id}}/restore': MEMBERS,
+    **{
+        f'{method} {url}': roles
+        for noun, variable in (
+            ('software_configs', 'config_id'),
+            ('software_deployments', 'deployment_id'),
+        )
+        for method, url, roles in (
+            ('GET', f'/{noun}', READERS),
+            ('POST', f'/{noun}', MEMBERS),
+            ('GET', f'/{noun}/{{{variable}}}', READERS),
+            ('DELETE', f'/{noun}/{{{variable}}}', MEMBERS),
+        )
+    },
+    'PUT /software_deployments/{deployment_id}': MEMBERS,
+    'GET /software_deployments/metadata/{server_id}': READERS,
 }
 _CLUSTER = '/clusters/{cluster}'
 _NODE = '/nodes/{node}'
@@ -192,6 +207,7 @@ BESIDES = {
     'action_plan:all_projects': SYSTEM_MANAGERS,
     'actions:force': ADMINS,
     'clustering:all_projects': ADMINS,
+    'software_configs:global_index': set(),
     'stacks:global_index': set(),
     'stacks:update_no_change': MEMBERS,
     'actions:suspend': MEMBERS,
@@ -220,6 +236,8 @@ def matrix():
         found[f'{method} /clustering/v1{path}'] = in_any_scope(roles)
     # The token in the URL suffices.
     signals = '/orchestration/v1/signals/{stack_id}/{resource_name}'
+    found[f'POST {signals}'] = found[f'PUT {signals}'] = frozenset(ROLES)
+    signals = '/orchestration/v1/deployment_signals/{deployment_id}'
     found[f'POST {signals}'] = found[f'PUT {signals}'] = frozenset(ROLES)
     metadata = '/orchestration/v1/metadata/{stack_id}/{resource_name}'
     found[f'GET {metadata}'] = frozenset(ROLES)
@@ -363,9 +381,10 @@ class TestRuleDocumentation(base.TestCase):
         for rule in BESIDES.keys() - others:
             noun, _, verb = rule.partition(':')
             decided[rule] = {f'POST {stack}/actions'}
-            if noun == 'stacks':
-                stacks = 'GET /orchestration/v1/{tenant}/stacks'
-                decided[rule] = {stacks if 'index' in verb else f'PATCH {stack}'}
+            if verb == 'global_index':
+                decided[rule] = {f'GET /orchestration/v1/{{tenant}}/{noun}'}
+            elif noun == 'stacks':
+                decided[rule] = {f'PATCH {stack}'}
         decided['actions:force'] = {'PATCH /clustering/v1/actions/{action}'}
         decided['clustering:all_projects'] = {
             f'GET {url}'

@@ -60,6 +60,7 @@ class TestRouteTables(base.TestCase):
     def test_only_routes_with_token_are_public(self):
         self.assertEqual(
             {
+                '/v1/deployment_signals/{deployment_id}',
                 '/v1/metadata/{stack_id}/{resource_name}',
                 '/v1/signals/{stack_id}/{resource_name}',
                 '/v1/webhooks/{receiver}/trigger',

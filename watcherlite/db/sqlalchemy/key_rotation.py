@@ -34,6 +34,8 @@ ENCRYPTED: Mapping[str, Mapping[str, bool]] = {
         'definitions',
         'stacks',
         'resources',
+        'software_configs',
+        'software_deployments',
         'profiles',
         'policies',
         'clusters',

@@ -9,6 +9,7 @@ from watcherlite.db.credentials import Credential
 from watcherlite.db.request_keys import RequestKey
 from watcherlite.db.requests import RecordedRequest
 from watcherlite.db.sessions import UserSession
+from watcherlite.db.software import ListedConfig
 from watcherlite.db.sqlalchemy.rows import RowMapper
 from watcherlite.db.sqlalchemy.tables.actions import (
     action_log_entries,
@@ -38,6 +39,10 @@ from watcherlite.db.sqlalchemy.tables.coordination import (
     workers,
 )
 from watcherlite.db.sqlalchemy.tables.events import events
+from watcherlite.db.sqlalchemy.tables.software import (
+    software_configs,
+    software_deployments,
+)
 from watcherlite.db.sqlalchemy.tables.stacks import definitions, resources, stacks
 from watcherlite.db.sqlalchemy.tables.types import EncryptedJson, Secret
 from watcherlite.domain.action_plans import ActionPlan
@@ -59,6 +64,7 @@ from watcherlite.domain.clusters import (
     Receiver,
 )
 from watcherlite.domain.events import Event
+from watcherlite.domain.software import SoftwareConfig, SoftwareDeployment
 from watcherlite.domain.stacks import Resource, Stack, StoredDefinition
 
 
@@ -106,11 +112,15 @@ SESSIONS = RowMapper(UserSession, sessions)
 CREDENTIALS = RowMapper(Credential, credentials)
 LOG_ENTRIES = RowMapper(LogEntry, action_log_entries)
 
-# USER and INDEX are reserved words of databases.
+# USER, INDEX and GROUP are reserved words of databases.
 _USER = {'user': 'user_name'}
 DEFINITIONS = RowMapper(StoredDefinition, definitions)
 STACKS = RowMapper(Stack, stacks, _USER)
 RESOURCES = RowMapper(Resource, resources)
+_GROUP = {'group': 'group_name'}
+SOFTWARE_CONFIGS = RowMapper(SoftwareConfig, software_configs, _GROUP)
+LISTED_SOFTWARE_CONFIGS = RowMapper(ListedConfig, software_configs, _GROUP)
+SOFTWARE_DEPLOYMENTS = RowMapper(SoftwareDeployment, software_deployments)
 _OWNED = {'owner': Owner}
 PROFILES = RowMapper(Profile, profiles, _USER, _OWNED)
 POLICIES = RowMapper(PolicyObject, policies, _USER, _OWNED)

@@ -26,6 +26,7 @@ from watcherlite.db.sqlalchemy.statements.plans import SqlPlanStore
 from watcherlite.db.sqlalchemy.statements.request_keys import SqlRequestKeyStore
 from watcherlite.db.sqlalchemy.statements.requests import SqlRequestStore
 from watcherlite.db.sqlalchemy.statements.sessions import SqlSessionStore
+from watcherlite.db.sqlalchemy.statements.software import SqlSoftwareStore
 from watcherlite.db.sqlalchemy.statements.stacks import SqlStackStore
 from watcherlite.db.sqlalchemy.statements.statistics import Statistics
 from watcherlite.db.sqlalchemy.statements.workers import SqlWorkerStore
@@ -49,6 +50,7 @@ class SqlStore(
     SqlListStore,
     SqlAuditStore,
     SqlStackStore,
+    SqlSoftwareStore,
     SqlClusterStore,
     SqlRequestKeyStore,
     SqlRequestStore,

@@ -12,6 +12,7 @@ from watcherlite.db.sqlalchemy.statements.plans import PlanStatements
 from watcherlite.db.sqlalchemy.statements.projects import ProjectStatements
 from watcherlite.db.sqlalchemy.statements.request_keys import RequestKeyStatements
 from watcherlite.db.sqlalchemy.statements.requests import RequestStatements
+from watcherlite.db.sqlalchemy.statements.software import SoftwareStatements
 from watcherlite.db.sqlalchemy.statements.stacks import StackStatements
 
 
@@ -24,6 +25,7 @@ class SqlTransaction(
     EventStatements,
     AuditStatements,
     StackStatements,
+    SoftwareStatements,
     ClusterStatements,
     ProjectStatements,
     RequestKeyStatements,

@@ -16,6 +16,7 @@ from watcherlite.domain.templates import environment as environments
 from watcherlite.domain.templates.blueprint import Blueprint, OutputValue
 from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import MAX_SHOWN
+from watcherlite.engine import software
 from watcherlite.engine.stacks import handlers, resolution
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.engine.stacks.requests import abandonment
@@ -225,19 +226,21 @@ class StackQueries:
                 values[name] = None
         return values
 
-    def metadata(self, stack: Stack, name: str) -> dict[str, Any]:
+    def metadata(self, stack: Stack, name: str, root_url: str) -> dict[str, Any]:
         """Return the metadata of a resource, that of a server with its deployments.
 
+        :param root_url: of the API, to which the server sends signals
         :raises NotFound: there is no such resource
         """
         row = find_resource(self._store.list_resources([stack.id]), stack, name)
-        return self._metadata(stack, row)
+        return self._metadata(stack, row, root_url)
 
     def metadata_with_token(
-        self, uuid: str, name: str, token: str | None
+        self, uuid: str, name: str, token: str | None, root_url: str
     ) -> dict[str, Any]:
         """Return the metadata of a server by the token of its URL.
 
+        :param root_url: see `metadata`
         :raises NotFound: there is no such resource, or the token is wrong
         """
         try:
@@ -248,15 +251,20 @@ class StackQueries:
         digest = rows[0].data.get(bearer_tokens.METADATA_DIGEST) if rows else None
         if stack.uuid != uuid or not bearer_tokens.is_valid(token, digest):
             raise exceptions.NotFound(NO_METADATA)
-        return self._metadata(stack, rows[0])
+        return self._metadata(stack, rows[0], root_url)
 
-    def _metadata(self, stack: Stack, row: Resource) -> dict[str, Any]:
+    def _metadata(self, stack: Stack, row: Resource, root_url: str) -> dict[str, Any]:
         if bearer_tokens.METADATA_DIGEST not in row.data:
             return dict(row.metadata)
         # Groups have their deployments in nested stacks.
         tree = [member.id for member in self._store.stack_tree(stack.tree_id)]
         data = (other.data for other in self._store.list_resources(tree))
-        return stacks.server_metadata(row.metadata, row.physical_id, data)
+        others = software.read_deployments(
+            self._store, row.physical_id or '', stack.tenant, root_url
+        )
+        return stacks.server_metadata(
+            row.metadata, row.physical_id, data, (config for config, _ in others)
+        )
 
     def _views(
         self,

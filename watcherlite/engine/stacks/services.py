@@ -18,6 +18,8 @@ class StackLimits:
     :param resources: the maximum number of resources in a tree of stacks
     :param template: the maximum size of a template, and of each file, in bytes
     :param stacks: the quota of root stacks of a project; 0: unlimited
+    :param software_configs: the quota of software configs of a project, without those
+        of stacks; 0: unlimited. `software_deployments` likewise
     :param timeout: the default timeout of an operation, in seconds
     :param evaluated: the maximum number of characters and values that the functions of
         templates produce for one request
@@ -31,6 +33,8 @@ class StackLimits:
     timeout: int = 3600
     evaluated: int = MAX_EVALUATED
     shown: int = MAX_SHOWN
+    software_configs: int = 4096
+    software_deployments: int = 4096
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

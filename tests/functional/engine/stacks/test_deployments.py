@@ -1,10 +1,14 @@
 """Software deployments: what a server reads, and what it signals."""
 
 from typing import Any
+from unittest import mock
 
 from tests.stack_worlds import StackWorldCase, res
 from watcherlite import exceptions
+from watcherlite.domain.software import MAX_PER_SERVER
+from watcherlite.engine.software import SoftwareOperations
 from watcherlite.engine.stacks.queries import StackQueries
+from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.plugins.openstack.resources import (
     deployed_servers,
     deployment_groups,
@@ -18,6 +22,10 @@ HANDLERS: dict[str, type] = {
     'OS::Heat::SoftwareDeploymentGroup': deployment_groups.SoftwareDeploymentGroup,
     'OS::Heat::DeployedServer': deployed_servers.DeployedServer,
 }
+
+
+#: The URL of the API as the server reaches it.
+ROOT = 'http://api.example.org:9322'
 
 
 def ref(name: str) -> dict[str, str]:
@@ -35,7 +43,7 @@ class TestDeployments(StackWorldCase):
         """Return the metadata as the server reads it."""
         url = self.world.resource(stack, 'server').data['metadata_url']
         token = url.partition('token=')[2]
-        return self.reading.metadata_with_token(stack.uuid, 'server', token)
+        return self.reading.metadata_with_token(stack.uuid, 'server', token, ROOT)
 
     def test_a_server_reads_its_deployments_and_signals_their_results(self) -> None:
         self.world.worker()
@@ -98,6 +106,7 @@ class TestDeployments(StackWorldCase):
             stack.uuid,
             'server',
             'x' * 43,
+            ROOT,
         )
 
     def test_a_deletion_waits_for_the_results_of_its_deployment(self) -> None:
@@ -125,3 +134,54 @@ class TestDeployments(StackWorldCase):
 
         settled = self.world.wait_until_settled(stack)
         self.assertEqual('DELETE_COMPLETE', settled.state.name)
+
+    def test_a_server_reads_deployments_of_its_project_that_belong_to_no_stack(
+        self,
+    ) -> None:
+        stack = self.world.make(
+            {
+                'config': res('OS::Heat::SoftwareConfig', config='of the stack'),
+                'server': res('OS::Heat::DeployedServer'),
+                'inner': res(
+                    'OS::Heat::SoftwareDeployment',
+                    name='2',
+                    config=ref('config'),
+                    server=ref('server'),
+                    signal_transport='NO_SIGNAL',
+                ),
+            }
+        )
+        server = self.world.resource(stack, 'server').physical_id
+        store = self.world.store
+        software = SoftwareOperations(store, self.world.clock, StackLimits())
+
+        def deploy(tenant: str, name: str, server_id: str | None) -> str:
+            config = software.create_config(tenant, {'name': name, 'config': tenant})
+            values = {'server_id': server_id, 'config_id': config.uuid}
+            return software.create_deployment(
+                tenant, {**values, 'status': 'IN_PROGRESS'}
+            )
+
+        for name in ('3', '1'):
+            uuid = deploy(stack.tenant, name, server)
+        deploy('another project', '0', server)
+        deploy(stack.tenant, '0', 'another-server')
+        with mock.patch.object(
+            store, 'deployments_of_server', wraps=store.deployments_of_server
+        ) as query:
+            found = self.read(stack)['deployments']
+
+        self.assertEqual(
+            [('1', stack.tenant), ('2', 'of the stack'), ('3', stack.tenant)],
+            [(one['name'], one['config']) for one in found],
+        )
+        query.assert_called_once_with(server, stack.tenant, MAX_PER_SERVER)
+        self.assertEqual(
+            found, self.reading.metadata(stack, 'server', ROOT)['deployments']
+        )
+        inputs = {item['name']: item['value'] for item in found[0]['inputs']}
+        url, _, token = inputs['deploy_signal_id'].partition('?token=')
+        self.assertEqual(f'{ROOT}/orchestration/v1/deployment_signals/{uuid}', url)
+        software.signal(uuid, token, {'deploy_status_code': 0})
+        deployment = store.find_software_deployment(uuid, stack.tenant).deployment
+        self.assertEqual('COMPLETE', deployment.status)

@@ -14,6 +14,7 @@ def services(**parts: Any) -> Services:
     nothing: dict[str, Any] = dict.fromkeys(
         (
             *('store', 'plans', 'audits', 'templates', 'stacks', 'reading'),
+            'software',
             *('clusters', 'plugins', 'notifications', 'data_models', 'datasources'),
         )
     )

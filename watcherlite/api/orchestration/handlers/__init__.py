@@ -7,10 +7,22 @@ from watcherlite.api.orchestration.handlers import (
     resource_types,
     resources,
     root,
+    software_configs,
+    software_deployments,
     stack_contents,
     stacks,
 )
 
-_NOUNS = (root, stacks, redirects, stack_contents, resources, events, resource_types)
+_NOUNS = (
+    root,
+    stacks,
+    redirects,
+    stack_contents,
+    resources,
+    events,
+    resource_types,
+    software_configs,
+    software_deployments,
+)
 
 ROUTES: Routes = merge_routes(*(noun.ROUTES for noun in _NOUNS))

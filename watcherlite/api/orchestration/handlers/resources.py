@@ -5,7 +5,7 @@ from typing import Any
 
 from watcherlite.api import links, timestamps
 from watcherlite.api.operation import NULL, Request, Response, RouteTable
-from watcherlite.api.orchestration import stack_requests
+from watcherlite.api.orchestration import software, stack_requests
 from watcherlite.api.orchestration.schemas import fragments
 from watcherlite.api.orchestration.schemas import resources as schemas
 from watcherlite.conf import masking
@@ -118,8 +118,10 @@ def show(request: Request) -> Response:
 def metadata(request: Request) -> Response:
     """Show the metadata of a resource, that of a server with its deployments."""
     found = _find(request)
-    known = request.services.reading.metadata(found.stack, found.row.name)
-    return Response({'metadata': masking.mask_data(known)})
+    known = request.services.reading.metadata(
+        found.stack, found.row.name, request.root_url
+    )
+    return Response({'metadata': software.mask_metadata(known)})
 
 
 @ROUTES.route(
@@ -138,6 +140,7 @@ def metadata_with_token(request: Request) -> Response:
         request.path['stack_id'],
         request.path['resource_name'],
         request.query.get(bearer_tokens.ARGUMENT),
+        request.root_url,
     )
     return Response(known)
 

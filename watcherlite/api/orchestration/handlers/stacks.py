@@ -22,7 +22,8 @@ from watcherlite.states import stack as states
 
 #: The id of what is not stored, as clients know it.
 _NO_ID = 'None'
-_ADMINISTRATORS = frozenset({'admin', 'administrator'})
+#: The roles that see the project of an object.
+ADMINISTRATORS = frozenset({'admin', 'administrator'})
 
 
 def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def listed(request: Request, stack: Stack, owner_uuid: str | None) -> dict[str, 
         'stack_user_project_id': None,
         'tags': list(stack.tags) or None,
     }
-    if request.caller.roles & _ADMINISTRATORS:
+    if request.caller.roles & ADMINISTRATORS:
         shown['project'] = stack.tenant
     return shown
 

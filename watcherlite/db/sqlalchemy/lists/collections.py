@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from watcherlite.db import clusters as cluster_port
 from watcherlite.db import query as queries
+from watcherlite.db import software as software_port
 from watcherlite.db import stacks as stack_port
 from watcherlite.db.sqlalchemy import mappers
 from watcherlite.db.sqlalchemy.constructs import EMPTY, constant, number
@@ -42,6 +43,10 @@ from watcherlite.db.sqlalchemy.tables.clusters import (
     policies,
     profiles,
     receivers,
+)
+from watcherlite.db.sqlalchemy.tables.software import (
+    software_configs,
+    software_deployments,
 )
 from watcherlite.db.sqlalchemy.tables.stacks import stacks
 from watcherlite.db.sqlalchemy.tables.types import UtcTime
@@ -149,6 +154,7 @@ def _refers(table: sa.Table, *columns: str) -> tuple[tuple[sa.Table, Expression]
         'strategy_id': strategies,
         'audit_id': audits,
         'plan_id': action_plans,
+        'config_id': software_configs,
     }
     return tuple((others[c], others[c].c.id == table.c[c]) for c in columns)
 
@@ -301,5 +307,24 @@ COLLECTIONS: Mapping[str, Collection] = {
         hidden_values=(LISTED, DELETED, UNLISTED),
         unnested=stacks.c.owner_id.is_(None),
         id_ascends=True,
+    ),
+    'software_configs': Collection(
+        'software configs',
+        software_configs,
+        mappers.LISTED_SOFTWARE_CONFIGS.columns,
+        _keys(software_configs, ('id',)),
+        {},
+        (('id', True),),
+    ),
+    'software_deployments': Collection(
+        'software deployments',
+        software_deployments,
+        (*mappers.SOFTWARE_DEPLOYMENTS.columns, software_configs.c.uuid),
+        _keys(software_deployments, ('id',)),
+        {
+            name: Equal(software_deployments.c[name])
+            for name in software_port.DEPLOYMENT_FILTERS
+        },
+        joins=_refers(software_deployments, 'config_id'),
     ),
 }

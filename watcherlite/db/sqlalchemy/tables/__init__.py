@@ -10,6 +10,7 @@ from watcherlite.db.sqlalchemy.tables import (
     clusters,
     coordination,
     events,
+    software,
     stacks,
 )
 from watcherlite.db.sqlalchemy.tables.schema import metadata
@@ -21,5 +22,6 @@ __all__ = [
     'coordination',
     'events',
     'metadata',
+    'software',
     'stacks',
 ]

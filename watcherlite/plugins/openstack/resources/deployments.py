@@ -6,7 +6,7 @@ their results to a URL with a token, as heat-config does.
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -20,24 +20,29 @@ from watcherlite.domain.resource_results import (
     ResourceInProgress,
     Result,
 )
+from watcherlite.domain.software import (
+    HTTP_SIGNAL,
+    MAX_SIZE,
+    NO_SIGNAL,
+    RECEIVED,
+    STATUS_CODE,
+    TRANSPORT,
+    UNGROUPED,
+    derive_inputs,
+    read_signal,
+)
 from watcherlite.domain.stacks import DEPLOYMENT, SERVER
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.openstack.resources import fields
 from watcherlite.plugins.resource_handlers import scaling_policy
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
-NO_SIGNAL, HTTP_SIGNAL = 'NO_SIGNAL', 'CFN_SIGNAL'
 TRANSPORTS = (HTTP_SIGNAL, 'TEMP_URL_SIGNAL', 'HEAT_SIGNAL', NO_SIGNAL, 'ZAQAR_SIGNAL')
 ACTIONS = ('CREATE', 'UPDATE', 'DELETE', 'SUSPEND', 'RESUME')
 COMPONENT = 'component'
-#: The attributes of every deployment, beside the outputs of its config.
-_STATUS_CODE = 'deploy_status_code'
-_RESULTS = ('deploy_stdout', 'deploy_stderr', _STATUS_CODE)
 #: In the attributes: the id of the deployment that they are the results of, and why it
 #: failed.
 _SIGNALLED, _FAILURE = 'deployment_id', 'failure'
-#: The maximum number of characters of the results of a deployment.
-LARGEST = 512 * 1024
 #: The pauses between two looks for the signal, in seconds.
 _SHORTEST, _LONGEST = 1.0, 5.0
 
@@ -92,7 +97,7 @@ class SoftwareDeployment(ResourceHandler):
     attributes: ClassVar[Mapping[str, str]] = {
         'deploy_stdout': 'The standard output.',
         'deploy_stderr': 'The standard error.',
-        _STATUS_CODE: 'The exit status.',
+        STATUS_CODE: 'The exit status.',
     }
 
     @classmethod
@@ -140,26 +145,20 @@ class SoftwareDeployment(ResourceHandler):
         deployment = context.data.get(DEPLOYMENT)
         if deployment is None or _is_signalled(context, deployment['id']):
             return Ready(reason='It waits for no signal')
-        if len(json.dumps(details)) > LARGEST:
+        if len(json.dumps(details)) > MAX_SIZE:
             raise exceptions.Invalid(
-                f'{context.resource_name}: the signal is longer than {LARGEST} '
+                f'{context.resource_name}: the signal is longer than {MAX_SIZE} '
                 'characters'
             )
-        results: dict[str, Any] = {name: details.get(name) for name in _RESULTS}
-        failures = []
-        for output in deployment['outputs']:
-            name = output['name']
-            results[name] = details.get(name)
-            if output.get('error_output') and results[name]:
-                failures.append(f'{name} : {results[name]}')
-        code = results[_STATUS_CODE]
-        if code is not None and str(code) != '0':
-            failures.append(
-                f'{_STATUS_CODE} : Deployment exited with non-zero status code: {code}'
-            )
-        results[_SIGNALLED] = deployment['id']
-        results[_FAILURE] = ', '.join(failures)
-        return Ready(attributes=results, reason=results[_FAILURE] or 'Outputs received')
+        outputs = deployment['outputs']
+        values, failure = read_signal(outputs, details)
+        results: dict[str, Any] = {
+            **dict.fromkeys(output['name'] for output in outputs),
+            **values,
+            _SIGNALLED: deployment['id'],
+            _FAILURE: failure,
+        }
+        return Ready(attributes=results, reason=failure or RECEIVED)
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         """Return Ready once the results have arrived; raise for a failure."""
@@ -194,10 +193,10 @@ class SoftwareDeployment(ResourceHandler):
             'name': context.properties.get('name')
             or source.get('name')
             or context.physical_name,
-            'group': source.get('group') or 'Heat::Ungrouped',
+            'group': source.get('group') or UNGROUPED,
             'options': source.get('options') or {},
             'outputs': source.get('outputs') or [],
-            'inputs': list(self._inputs(context, action, source, token)),
+            'inputs': self._inputs(context, action, source, token),
             SERVER: context.properties['server'],
         }
         inputs = {item['name']: item.get('value') for item in deployment['inputs']}
@@ -218,20 +217,15 @@ class SoftwareDeployment(ResourceHandler):
         action: str,
         source: Mapping[str, Any],
         token: str,
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the inputs of the config with their values, and those of the action."""
-        values = dict(context.properties.get('input_values') or {})
-        for item in source.get('inputs') or ():
-            yield {**item, 'value': values.pop(item['name'], item.get('default'))}
-        for name, value in values.items():
-            yield _input(name, value)
+    ) -> list[dict[str, Any]]:
+        """Return the inputs of the config, and those of the action, with values."""
         transport = context.properties['signal_transport']
         own = {
             'deploy_server_id': context.properties['server'],
             'deploy_action': action,
             'deploy_stack_id': f'{context.stack_name}/{context.stack_uuid}',
             'deploy_resource_name': context.resource_name,
-            'deploy_signal_transport': transport,
+            TRANSPORT: transport,
         }
         if transport != NO_SIGNAL:
             path = scaling_policy.PATH.format(
@@ -241,16 +235,12 @@ class SoftwareDeployment(ResourceHandler):
                 token,
             )
             own |= {
-                'deploy_signal_transport': HTTP_SIGNAL,
+                TRANSPORT: HTTP_SIGNAL,
                 'deploy_signal_id': self.options.endpoint.rstrip('/') + path,
                 'deploy_signal_verb': 'POST',
             }
-        for name, text in own.items():
-            yield _input(name, text)
-
-
-def _input(name: str, value: Any) -> dict[str, Any]:
-    return {'name': name, 'type': 'String', 'value': value}
+        values = context.properties.get('input_values') or {}
+        return derive_inputs(source.get('inputs') or (), {**values, **own})
 
 
 def _is_signalled(context: ResourceContext, deployment_id: str) -> bool:
