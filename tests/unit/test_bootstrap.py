@@ -253,6 +253,8 @@ class TestStacks(SettingsCase):
             'max_resources_per_stack': ('resources', 3),
             'max_template_size': ('template', 2048),
             'max_stacks_per_tenant': ('stacks', 4),
+            'max_software_configs_per_tenant': ('software_configs', 5),
+            'max_software_deployments_per_tenant': ('software_deployments', 6),
             'max_evaluation_size': ('evaluated', 2097152),
             'max_shown_size': ('shown', 131072),
         }

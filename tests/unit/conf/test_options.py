@@ -90,6 +90,8 @@ DEFAULTS = {
         'max_resources_per_stack': 1000,
         'max_template_size': 524288,
         'max_stacks_per_tenant': 0,
+        'max_software_configs_per_tenant': 4096,
+        'max_software_deployments_per_tenant': 4096,
         'max_evaluation_size': 33554432,
         'max_shown_size': 8388608,
     },
