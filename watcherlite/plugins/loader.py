@@ -432,13 +432,19 @@ class _Origins:
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, str], tuple[str, str]] = {}
-        for namespace in base.NAMESPACES:
-            for point in importlib.metadata.entry_points(group=namespace):
-                if point.dist is not None:
-                    key = (namespace, point.name, point.value)
-                    self._known.setdefault(
-                        key, (point.dist.metadata['Name'] or '', point.dist.version)
-                    )
+        for distribution in importlib.metadata.distributions():
+            points = [
+                point
+                for point in distribution.entry_points
+                if point.group in base.NAMESPACES
+            ]
+            if points:
+                # Each access parses the file.
+                metadata = distribution.metadata
+                origin = (metadata['Name'] or '', metadata['Version'] or '')
+                for point in points:
+                    key = (point.group, point.name, point.value)
+                    self._known.setdefault(key, origin)
 
     def of(self, candidate: _Candidate) -> tuple[str, str]:
         key = (candidate.namespace, candidate.name, candidate.target)
