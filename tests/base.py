@@ -29,9 +29,14 @@ hypothesis.settings.register_profile(
     'tests', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile('tests')
-# A pool logs each connection that it hands out: megabytes per test.
-for _pool in ('sqlalchemy.pool', 'watcherlite.db.sqlalchemy.memory'):
-    logging.getLogger(_pool).setLevel(logging.WARNING)
+# A pool logs each connection that it hands out, and stevedore each entry point that it
+# finds: megabytes per test.
+for _logger in (
+    'sqlalchemy.pool',
+    'stevedore.extension',
+    'watcherlite.db.sqlalchemy.memory',
+):
+    logging.getLogger(_logger).setLevel(logging.WARNING)
 #: The bytes kept of each end of an attachment. A subunit packet holds 4 MiB; a larger
 #: one aborts the whole run and leaves no report.
 KEPT = 2**19
