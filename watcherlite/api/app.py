@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import falcon
+from falcon import routing
 
 from watcherlite import exceptions
 from watcherlite.api import arguments, errors, microversions
@@ -74,14 +75,16 @@ class Application:
         self.idempotency = idempotency
         self.policy = policy
         self.max_body_size = max_body_size
-        app = falcon.App(middleware=[_Routing(mounts)])
+        for mount in mounts:
+            for operations in mount.routes.values():
+                for operation in operations.values():
+                    if operation.rule is not None:
+                        policy.check_name(operation.rule)
+        app = falcon.App(
+            middleware=[_Routing(self, mounts)], router=_router(tuple(mounts))
+        )
         app.add_error_handler(Exception, self._fail)
         app.add_error_handler(falcon.HTTPError, self._fail)
-        for number, mount in enumerate(mounts):
-            for template, operations in mount.routes.items():
-                internal = f'/{number}{template}'.rstrip('/')
-                internal = internal.removesuffix(mount.suffix)
-                app.add_route(internal, Endpoint(self, mount, template, operations))
         self._app = app
 
     def __call__(self, environ: Environ, start_response: Any) -> Any:
@@ -129,12 +132,24 @@ def logged_address(environ: Environ) -> str:
     return str(environ.get(HIDDEN_ADDRESS) or environ.get('PATH_INFO', ''))
 
 
-class _Routing:
-    """Middleware that sets the mount and the version of a request, and its path."""
+@functools.cache
+def _router(mounts: tuple[Mount, ...]) -> routing.CompiledRouter:
+    """Return the router of some mounts, which all their applications share."""
+    router = routing.CompiledRouter()
+    for number, mount in enumerate(mounts):
+        for template, operations in mount.routes.items():
+            path = f'/{number}{template}'.rstrip('/').removesuffix(mount.suffix)
+            router.add_route(path, Endpoint(mount, template, operations))
+    return router
 
-    def __init__(self, mounts: Sequence[Mount]) -> None:
+
+class _Routing:
+    """Middleware that sets the application, mount, version and path of a request."""
+
+    def __init__(self, application: Application, mounts: Sequence[Mount]) -> None:
+        self._application = application
         self._mounts = Mounts(mounts)
-        self._numbers = {id(mount): number for number, mount in enumerate(mounts)}
+        self._numbers = {mount: number for number, mount in enumerate(mounts)}
 
     def process_request(
         self, request: falcon.Request, response: falcon.Response
@@ -145,31 +160,25 @@ class _Routing:
             raise falcon.HTTPNotFound
         mount, prefix, path = found
         context = request.context
+        context.application = self._application
         context.mount, context.prefix = mount, prefix
         context.version = mount.versions.minimum
         if path:
             response.set_headers(mount.versions.headers())
             context.version = mount.versions.negotiate(request.get_header(HEADER))
             response.set_headers(mount.versions.response_headers(context.version))
-        request.path = f'/{self._numbers[id(mount)]}{path}'
+        request.path = f'/{self._numbers[mount]}{path}'
 
 
 class Endpoint:
     """The falcon resource of one URL: `on_get`, `on_post` and so on."""
 
     def __init__(
-        self,
-        application: Application,
-        mount: Mount,
-        template: str,
-        operations: Mapping[str, Operation],
+        self, mount: Mount, template: str, operations: Mapping[str, Operation]
     ) -> None:
-        self._application = application
         self._mount = mount
         self._template = template
         for method, operation in operations.items():
-            if operation.rule is not None:
-                application.policy.check_name(operation.rule)
             schemas = _Schemas(operation, method, mount.texts)
             call = functools.partial(self._respond, operation, schemas)
             setattr(self, f'on_{method.lower()}', call)
@@ -200,10 +209,11 @@ class Endpoint:
         version: Version = request.context.version
         if version < operation.since:
             raise _too_early(operation, version)
+        application: Application = request.context.application
+        policy = application.policy
         caller: Caller = request.env.get(CALLER) or Caller()
         project = path.get(self._mount.project or '')
-        self._check_project(caller, project)
-        policy = self._application.policy
+        _check_project(policy, caller, project)
         _check_role(policy, operation, caller, project)
         event_stream = _form(operation, request)
         for text in path.values():
@@ -213,7 +223,7 @@ class Endpoint:
         query = schemas.query(version).query(request.params)
         root_url = f'{request.scheme}://{request.netloc}{proxy_prefix(request.env)}'
         validated = Request(
-            services=self._application.services,
+            services=application.services,
             version=version,
             caller=caller,
             path=path,
@@ -240,7 +250,7 @@ class Endpoint:
     def _call(
         self, operation: Operation, validated: Request, request: falcon.Request
     ) -> Response:
-        idempotency = self._application.idempotency
+        idempotency: Idempotency | None = request.context.application.idempotency
         if idempotency is None:
             return operation.call(validated)
         return idempotency.call(
@@ -251,15 +261,6 @@ class Endpoint:
             request.get_header(HEADER_OF_KEYS),
         )
 
-    def _check_project(self, caller: Caller, project: str | None) -> None:
-        """Raise Forbidden if the caller is not in the project of the address."""
-        if project is None or caller.is_in_project(project):
-            return
-        if not self._application.policy.allows(ADMIN, caller):
-            raise exceptions.Forbidden(
-                f'The caller is not a member of project {project[:SHOWN]}'
-            )
-
     def _body(
         self,
         operation: Operation,
@@ -269,7 +270,7 @@ class Endpoint:
     ) -> Any:
         if request.method == 'DELETE' and operation.body is None:
             return None
-        data = _read(request, self._application.max_body_size)
+        data = _read(request, request.context.application.max_body_size)
         if data and not arguments.accepts_json(request.content_type or ''):
             raise falcon.HTTPUnsupportedMediaType(
                 description='The body must be application/json, not '
@@ -325,6 +326,16 @@ class _Schemas:
             schema = at(schemas, version)
             self._made[key] = arguments.Checker(schema, self._name, self._texts)
         return self._made[key]
+
+
+def _check_project(policy: AccessPolicy, caller: Caller, project: str | None) -> None:
+    """Raise Forbidden if the caller is not in the project of the address."""
+    if project is None or caller.is_in_project(project):
+        return
+    if not policy.allows(ADMIN, caller):
+        raise exceptions.Forbidden(
+            f'The caller is not a member of project {project[:SHOWN]}'
+        )
 
 
 def _check_role(

@@ -6,6 +6,7 @@ dashboard; authentication; the dashboard; /healthcheck and /metrics; the API.
 """
 
 import dataclasses
+import functools
 import operator
 import re
 import socket
@@ -109,9 +110,10 @@ def clustering() -> Mount:
     )
 
 
-def served() -> Sequence[Mount]:
-    """Return all mounts; the first one is at the root."""
-    return [infra_optim(), orchestration(), clustering()]
+@functools.cache
+def served() -> tuple[Mount, ...]:
+    """Return all mounts, those of the whole process; the first one is at the root."""
+    return infra_optim(), orchestration(), clustering()
 
 
 def settings_of(conf: cfg.ConfigOpts) -> ApiSettings:
@@ -321,8 +323,8 @@ def _make_is_public(
     addresses are secrets.
     """
     table = Mounts(mounts)
-    hooks = {id(mount): _addresses(mount, _IS_WEBHOOK) for mount in mounts}
-    open_to_all = {id(mount): _addresses(mount, _IS_PUBLIC) for mount in mounts}
+    hooks = {mount: _addresses(mount, _IS_WEBHOOK) for mount in mounts}
+    open_to_all = {mount: _addresses(mount, _IS_PUBLIC) for mount in mounts}
     strategy = settings.auth_strategy
 
     def is_public(environ: Environ) -> bool:
@@ -337,13 +339,13 @@ def _make_is_public(
         mount, _, below = found
         if not below:
             return True
-        for template, place in open_to_all[id(mount)].items():
+        for template, place in open_to_all[mount].items():
             if place.fullmatch(below):
                 environ[HIDDEN_ADDRESS] = mount.prefixes[0] + template
                 # With noauth, only local requests are accepted.
                 return strategy != NOAUTH
         return not settings.webhooks_need_authentication and any(
-            hook.fullmatch(below) for hook in hooks[id(mount)].values()
+            hook.fullmatch(below) for hook in hooks[mount].values()
         )
 
     return is_public
@@ -357,7 +359,7 @@ def _needs_host_check(
     Version documents, the plain health check and webhooks with a token do not.
     """
     table = Mounts(mounts)
-    hooks = {id(mount): _addresses(mount, _IS_WEBHOOK) for mount in mounts}
+    hooks = {mount: _addresses(mount, _IS_WEBHOOK) for mount in mounts}
 
     def needs_host_check(environ: Environ) -> bool:
         path = normalize_path(environ.get('PATH_INFO', ''))
@@ -367,7 +369,7 @@ def _needs_host_check(
         if found is None:
             return False
         mount, _, below = found
-        return any(hook.fullmatch(below) for hook in hooks[id(mount)].values())
+        return any(hook.fullmatch(below) for hook in hooks[mount].values())
 
     return needs_host_check
 

@@ -18,7 +18,7 @@ _SLASHES = re.compile('/{2,}')
 _ENCODED_SLASH = '%2F'
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Mount:
     """One API and its addresses.
 
