@@ -7,6 +7,7 @@ A change that does not show in these states has no notification.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 
 from watcherlite.domain import events
@@ -125,6 +126,9 @@ SUBJECTS: dict[str, NotificationSubject] = {
 #: The kinds of events that the table `changes` applies to.
 _CHANGES = frozenset({events.CREATED, events.STATE_CHANGED, events.SIGNALLED})
 
+#: kind of an event -> the key of its detail that selects the notifications
+_DETAIL_KEYS = {events.SIGNALLED: 'signal', events.STEPPED: 'step'}
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MatchedNotifications:
@@ -151,17 +155,56 @@ def match(event: events.Event) -> MatchedNotifications | None:
     subject = SUBJECTS.get(event.subject)
     if subject is None or (subject.only_of_plans and event.plan_id is None):
         return None
-    old_state, state = _states(subject, event)
-    if subject.phase is not None and event.kind in subject.kinds:
-        names: tuple[str, ...] = _phase_names(subject, event, subject.phase)
-    elif event.kind in subject.kinds:
-        names = _change_names(subject, event, old_state, state)
-    elif event.kind == events.SIGNALLED:
-        names = _detail_names(event, 'signal', subject.signals)
-    elif event.kind == events.STEPPED:
-        names = _detail_names(event, 'step', subject.steps)
+    detail = event.detail or {}
+    started = bool(detail.get('started'))
+    statuses = (event.old_status, event.new_status)
+    try:
+        if subject.phase is not None and event.kind in subject.kinds:
+            old_state, state = _states(event.subject, event.kind, statuses, started)
+            names = _phase_names(event, subject, subject.phase)
+            return _matched(subject, old_state, state, names)
+        key = _DETAIL_KEYS.get(event.kind)
+        word = None if key is None else detail.get(key)
+        return _match_change(event.subject, event.kind, statuses, started, word)
+    except ValueError as error:
+        raise ValueError(f'event {event.uuid}: {error}') from None
+
+
+# Most events are the same few changes of actions, and matching one takes longer than
+# encoding its payload.
+@functools.lru_cache(maxsize=1024)
+def _match_change(
+    name: str,
+    kind: str,
+    statuses: tuple[str | None, str | None],
+    started: bool,
+    word: str | None,
+) -> MatchedNotifications | None:
+    """Return the notifications that the tables have for a change.
+
+    :param name: the subject
+    :param started: whether the action had started
+    :param word: the signal or the step of an event of these kinds
+    """
+    subject = SUBJECTS[name]
+    old_state, state = _states(name, kind, statuses, started)
+    if kind in subject.kinds:
+        names = _change_names(subject, kind, old_state, state, statuses[1])
+    elif kind == events.SIGNALLED:
+        names = _detail_names(name, kind, word, subject.signals)
+    elif kind == events.STEPPED:
+        names = _detail_names(name, kind, word, subject.steps)
     else:
-        raise ValueError(f'event {event.uuid}: no {event.subject} is {event.kind}')
+        raise ValueError(f'no {name} is {kind}')
+    return _matched(subject, old_state, state, names)
+
+
+def _matched(
+    subject: NotificationSubject,
+    old_state: str | None,
+    state: str,
+    names: tuple[str, ...],
+) -> MatchedNotifications | None:
     if not names:
         return None
     matched = tuple(subject.notifications[name] for name in names)
@@ -169,21 +212,25 @@ def match(event: events.Event) -> MatchedNotifications | None:
 
 
 def _change_names(
-    subject: NotificationSubject, event: events.Event, old_state: str | None, state: str
+    subject: NotificationSubject,
+    kind: str,
+    old_state: str | None,
+    state: str,
+    new_status: str | None,
 ) -> tuple[str, ...]:
-    """Return the names that the tables `kinds` and `changes` have for an event."""
-    names = subject.kinds[event.kind]
-    if event.kind == events.STATE_CHANGED and old_state == state:
+    """Return the names that the tables `kinds` and `changes` have for a change."""
+    names = subject.kinds[kind]
+    if kind == events.STATE_CHANGED and old_state == state:
         names = ()
-    if event.kind not in _CHANGES:
+    if kind not in _CHANGES:
         return names
-    also = subject.changes.get((old_state, str(event.new_status)))
+    also = subject.changes.get((old_state, str(new_status)))
     return names if also is None else (*names, also)
 
 
 def _phase_names(
-    subject: NotificationSubject,
     event: events.Event,
+    subject: NotificationSubject,
     phase: Callable[[events.Event], str | None],
 ) -> tuple[str, ...]:
     """Return the name of the notification of a phase of an action."""
@@ -191,51 +238,45 @@ def _phase_names(
     if name is None:
         return ()
     if name not in subject.notifications:
-        raise ValueError(
-            f'event {event.uuid}: no {event.subject} has a notification {name}'
-        )
+        raise ValueError(f'no {event.subject} has a notification {name}')
     return (name,)
 
 
 def _detail_names(
-    event: events.Event, key: str, table: Mapping[str, tuple[str, ...]]
+    name: str, kind: str, word: str | None, table: Mapping[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """Return the names that a table has for the signal, or step, of an event."""
-    found = (event.detail or {}).get(key)
-    if found not in table:
-        raise ValueError(f'event {event.uuid}: no {event.subject} has a {key} {found}')
-    return table[str(found)]
+    """Return the names that a table has for a signal or a step."""
+    if word not in table:
+        raise ValueError(f'no {name} has a {_DETAIL_KEYS[kind]} {word}')
+    return table[str(word)]
 
 
 def _states(
-    subject: NotificationSubject, event: events.Event
+    name: str, kind: str, statuses: tuple[str | None, str | None], started: bool
 ) -> tuple[str | None, str]:
     """Return the states before and after, as the notifications show them."""
-    started = bool((event.detail or {}).get('started'))
-    if event.kind == events.DELETED:
-        return _outside(subject, event, event.old_status, started), infra_optim.DELETED
-    if event.kind == events.CREATED:
-        return None, _outside(subject, event, event.new_status, started)
-    if event.kind == events.SIGNALLED and event.kind in subject.kinds:
+    subject = SUBJECTS[name]
+    before, after = statuses
+    if kind == events.DELETED:
+        return _outside(name, before, started), infra_optim.DELETED
+    if kind == events.CREATED:
+        return None, _outside(name, after, started)
+    if kind == events.SIGNALLED and kind in subject.kinds:
         # The result of a signal; the state has not changed.
-        state = _outside(subject, event, event.old_status, started)
+        state = _outside(name, before, started)
         return state, state
-    if event.kind != events.STATE_CHANGED:
-        state = _outside(subject, event, event.new_status, started)
+    if kind != events.STATE_CHANGED:
+        state = _outside(name, after, started)
         return state, state
     # An action that ran has a start time from then on. An action that is READY for a
     # retry starts again.
-    ran = event.old_status in action_states.STARTED
-    later = started or (ran and event.new_status == action_states.WAITING)
-    return (
-        _outside(subject, event, event.old_status, started),
-        _outside(subject, event, event.new_status, later),
-    )
+    ran = before in action_states.STARTED
+    later = started or (ran and after == action_states.WAITING)
+    return _outside(name, before, started), _outside(name, after, later)
 
 
-def _outside(
-    subject: NotificationSubject, event: events.Event, status: str | None, started: bool
-) -> str:
+def _outside(name: str, status: str | None, started: bool) -> str:
+    subject = SUBJECTS[name]
     if status is None or status not in subject.states:
-        raise ValueError(f'event {event.uuid}: no {event.subject} can be {status}')
+        raise ValueError(f'no {name} can be {status}')
     return subject.shown(status, started)
