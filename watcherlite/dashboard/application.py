@@ -11,6 +11,7 @@ from urllib import parse
 
 import falcon
 import jinja2
+from falcon import routing
 
 from watcherlite import exceptions
 from watcherlite.api import errors
@@ -28,6 +29,8 @@ from watcherlite.dashboard.views import Form, Page, View, address
 
 #: The key of the WSGI environment with the `Browser` of a request.
 BROWSER = 'watcherlite.browser'
+#: The key of the WSGI environment with the `Pages` that respond to a request.
+PAGES = 'watcherlite.pages'
 LOG = logging.getLogger(__name__)
 
 LOGIN, LOGOUT, STATIC = f'{PREFIX}/login', f'{PREFIX}/logout', f'{PREFIX}/static/'
@@ -116,7 +119,7 @@ class SessionGate:
         self._application = application
         self._login = login
         self._sessions = store
-        app = _new_app(renderer)
+        app = _new_app(renderer, routing.CompiledRouter())
         app.add_route(LOGIN, _LoginForm(login, store, renderer))
         app.add_route(LOGOUT, _LogoutForm(store))
         app.add_route(f'{STATIC}{{name}}', _StaticFiles())
@@ -202,9 +205,9 @@ class _Headers:
             response.set_header('Cache-Control', 'no-store')
 
 
-def _new_app(renderer: Renderer) -> falcon.App:
-    """Return an application without routes, which shows errors as pages."""
-    app = falcon.App(middleware=[_Headers()])
+def _new_app(renderer: Renderer, router: routing.CompiledRouter) -> falcon.App:
+    """Return an application that shows errors as pages."""
+    app = falcon.App(middleware=[_Headers()], router=router)
     app.req_options.strip_url_path_trailing_slash = True
 
     def fail(
@@ -410,32 +413,24 @@ class Pages:
     def __init__(
         self, application: Wsgi, policy: AccessPolicy, renderer: Renderer
     ) -> None:
+        self.renderer = renderer
         self._application = application
-        app = _new_app(renderer)
-        tables = pages.TABLES
-        shown = {
-            page.handler: page for table in tables for page in table.pages.values()
-        }
-        for table in tables:
-            for path, page in table.pages.items():
-                app.add_route(path, _PageResource(self._view, renderer, path, page))
-            for path, form in table.forms.items():
-                page = shown[form.page]
-                resource = _FormResource(self._view, renderer, path, page, form)
-                app.add_route(path, resource)
-        for path, source in pages.STREAMS.items():
-            app.add_route(path, _Stream(self._view, path, source))
-        self._app = app
         self._policy = policy
+        self._app = _new_app(renderer, _pages_router())
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         path = environ.get('PATH_INFO', '')
         if path == PREFIX or path.startswith(f'{PREFIX}/'):
+            environ[PAGES] = self
             answer: Iterable[bytes] = self._app(environ, start_response)
             return answer
         return self._application(environ, start_response)
 
-    def _view(self, request: falcon.Request, **form: Any) -> View:
+    def make_view(self, request: falcon.Request, **form: Any) -> View:
+        """Return the view of a request.
+
+        :param form: its form, if it is one
+        """
         caller: Caller = request.env[CALLER]
         view = View(
             ApiClient(self._application, request.env),
@@ -449,14 +444,26 @@ class Pages:
         return view
 
 
+@functools.cache
+def _pages_router() -> routing.CompiledRouter:
+    """Return the router of all pages, one for a process."""
+    router = routing.CompiledRouter()
+    tables = pages.TABLES
+    shown = {page.handler: page for table in tables for page in table.pages.values()}
+    for table in tables:
+        for path, page in table.pages.items():
+            router.add_route(path, _PageResource(path, page))
+        for path, form in table.forms.items():
+            router.add_route(path, _FormResource(path, shown[form.page], form))
+    for path, source in pages.STREAMS.items():
+        router.add_route(path, _Stream(path, source))
+    return router
+
+
 class _Resource:
     """The base of the resources of pages and forms."""
 
-    def __init__(
-        self, make_view: Any, renderer: Renderer, path: str, page: Page
-    ) -> None:
-        self._make_view = make_view
-        self._renderer = renderer
+    def __init__(self, path: str, page: Page) -> None:
         self._path = path
         self._page = page
 
@@ -477,7 +484,8 @@ class _Resource:
         variables = page.handler(view, **path)
         done = pages.DONE.get(view.args.get('done', ''), '')
         response.content_type = falcon.MEDIA_HTML
-        response.text = self._renderer.render(
+        shown_by: Pages = request.env[PAGES]
+        response.text = shown_by.renderer.render(
             page.template, request.env, view, done=done, **{**variables, **more}
         )
 
@@ -488,16 +496,15 @@ class _PageResource(_Resource):
     ) -> None:
         """Show the page."""
         request.env[ROUTE] = self._path
-        self._render(request, response, self._make_view(request), path)
+        view = request.env[PAGES].make_view(request)
+        self._render(request, response, view, path)
 
 
 class _FormResource(_Resource):
     """A form; its page shows the refusal of the API."""
 
-    def __init__(
-        self, make_view: Any, renderer: Renderer, path: str, page: Page, form: Form
-    ) -> None:
-        super().__init__(make_view, renderer, path, page)
+    def __init__(self, path: str, page: Page, form: Form) -> None:
+        super().__init__(path, page)
         self._form = form
 
     def on_post(
@@ -507,7 +514,7 @@ class _FormResource(_Resource):
         request.env[ROUTE] = self._path
         given = read_form(request, request.env[BROWSER])
         chosen = given.pop('uuid', [])
-        view = self._make_view(
+        view: View = request.env[PAGES].make_view(
             request,
             form={k: v for k, v in given.items() if isinstance(v, str)},
             chosen=tuple(chosen) if isinstance(chosen, list) else (chosen,),
@@ -525,8 +532,7 @@ class _FormResource(_Resource):
 class _Stream:
     """The events of a resource, as a stream, or as JSON for clients that poll."""
 
-    def __init__(self, make_view: Any, path: str, source: str) -> None:
-        self._make_view = make_view
+    def __init__(self, path: str, source: str) -> None:
         self._path = path
         self._source = source
 
@@ -535,7 +541,7 @@ class _Stream:
     ) -> None:
         """Return the events after the argument `after`."""
         request.env[ROUTE] = self._path
-        view: View = self._make_view(request)
+        view: View = request.env[PAGES].make_view(request)
         source = self._source.format(**path)
         after = request.get_header('Last-Event-ID') or view.args.get('after', '0')
         if 'text/event-stream' not in request.accept:
