@@ -423,7 +423,10 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
         destinations=functools.partial(settings.destinations, conf),
         clouds=Clouds(settings.openstack_settings(conf)),
     )
-    problems = [*configuration.bad_values(conf), *configuration.unknown_options(conf)]
+    problems = [
+        *configuration.bad_values(conf, prefix=configuration.PLUGIN_GROUP),
+        *configuration.unknown_options(conf),
+    ]
     if problems:
         raise exceptions.ConfigurationError('; '.join(problems))
     return plugins

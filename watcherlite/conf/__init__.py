@@ -33,10 +33,11 @@ from watcherlite.conf.database import database_url
 from watcherlite.conf.default import state_directory
 from watcherlite.conf.logs import setup_logging
 from watcherlite.conf.secrets import key_file, sealing_keys
-from watcherlite.conf.validation import bad_values, unknown_options
+from watcherlite.conf.validation import PLUGIN_GROUP, bad_values, unknown_options
 
 __all__ = [
     'GROUPS',
+    'PLUGIN_GROUP',
     'PROJECT',
     'Configuration',
     'advisories',

@@ -53,15 +53,20 @@ def explain(error: Exception) -> str:
     return masking.mask_text(' '.join(text.split()))
 
 
-def bad_values(conf: cfg.ConfigOpts, namespace: Any = None) -> list[str]:
+def bad_values(
+    conf: cfg.ConfigOpts, namespace: Any = None, *, prefix: str = ''
+) -> list[str]:
     """Return one line for every option with an invalid value.
 
-    Call it again when plugins have registered their options.
+    Call it again when plugins have registered their options, for their groups.
 
     :param namespace: read by oslo.config and not yet applied
+    :param prefix: of the names of the groups
     """
     problems = []
     for option, group in _options(conf):
+        if not _group_name(group).startswith(prefix):
+            continue
         try:
             conf._do_get(option.dest, group, namespace)
         except _NO_SUCH_VALUE:

@@ -6,7 +6,6 @@ from typing import Any
 
 from oslo_config import cfg
 
-from watcherlite.conf import registration
 from watcherlite.plugins import base
 
 
@@ -39,16 +38,16 @@ def of(plugin: type) -> list[cfg.Opt]:
 
 def register(
     conf: cfg.ConfigOpts, namespace: str, name: str, options: Sequence[cfg.Opt]
-) -> Any:
-    """Register a plugin's options and return their group.
+) -> None:
+    """Register a plugin's options.
 
     The group is registered even without options, so that a setting in it is detected as
     a mistake. Values are read at each access: a reload of the files takes effect at
     once.
     """
     group = group_name(namespace, name)
-    registration.register(conf, cfg.OptGroup(group), options)
-    return conf[group]
+    conf.register_group(cfg.OptGroup(group))
+    conf.register_opts(list(options), group=group)
 
 
 def standalone_group(plugin: type, values: Mapping[str, Any] | None = None) -> Any:
@@ -62,7 +61,8 @@ def standalone_group(plugin: type, values: Mapping[str, Any] | None = None) -> A
     conf = cfg.ConfigOpts()
     # No file of this machine may affect a test or an author.
     conf([], project='watcherlite', default_config_files=[], default_config_dirs=[])
-    group = register(conf, 'alone', 'plugin', of(plugin))
+    register(conf, 'alone', 'plugin', of(plugin))
+    group = group_name('alone', 'plugin')
     for name, value in (values or {}).items():
-        conf.set_override(name, value, group=group_name('alone', 'plugin'))
-    return group
+        conf.set_override(name, value, group=group)
+    return conf[group]
