@@ -1,7 +1,7 @@
 """Convergence of a resource to its definition."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from watcherlite.db.api import Transaction
@@ -10,6 +10,7 @@ from watcherlite.domain.outcomes import Failed
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
 from watcherlite.domain.stacks import Resource
 from watcherlite.domain.templates import resource_rules
+from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.definitions import RETAIN
 from watcherlite.engine.stacks.action_inputs import REASON, RESTRICTED
 from watcherlite.engine.stacks.actions import expansion
@@ -65,6 +66,35 @@ def decide(
     return decided
 
 
+def external_change(
+    row: Resource,
+    handler_name: str,
+    external_id: str | None,
+    find: Callable[[int], Blueprint],
+) -> str | None:
+    """Return why the external id of a resource cannot change, None if it does not.
+
+    A managed resource does not become external, nor the reverse: the resource that the
+    stack would leave or delete may be in use. One that is replaced because of its type,
+    or whose adoption failed, may have another id.
+
+    :param handler_name: of the new definition, as well as the external id
+    :param find: returns the blueprint of a definition of the stack by id
+    """
+    adopted = row.base.name != 'ADOPT_FAILED'
+    if not row.exists or not adopted or row.handler != handler_name:
+        return None
+    before = None
+    # The definition of an external resource has no other policy.
+    if row.definition_id is not None and row.deletion_policy == RETAIN:
+        definition = find(row.definition_id).resources.get(row.name)
+        before = None if definition is None else definition.external_id
+    if before == external_id:
+        return None
+    what = f'Update to property external_id of {row.name} ({row.type})'
+    return f'{what} is not supported.'
+
+
 def is_new(row: Resource) -> bool:
     """Return whether it must be created: never was, or its worker was lost."""
     return row.base.action == states.INIT or row.base.name == 'CREATE_IN_PROGRESS'
@@ -98,28 +128,20 @@ class Convergence:
     def external_change(self) -> Failed | None:
         """Return the failure of a change of the external id, or None.
 
-        A managed resource does not become external, nor the reverse: the resource that
-        the stack would leave or delete may be in use. The resource stays as it is.
+        The resource stays as it is.
         """
-        work, row = self._work, self._work.row
-        adopted = row.base.name != 'ADOPT_FAILED'
-        same = not row.exists or self._previous_external_id() == work.external_id
-        if same or not adopted or row.handler != work.inputs.handler:
+        work = self._work
+        reason = external_change(
+            work.row,
+            work.inputs.handler,
+            work.external_id,
+            lambda key: work.retry(
+                lambda: work.services.blueprints.by_id(work.stack, key)
+            ),
+        )
+        if reason is None:
             return None
-        what = f'Update to property external_id of {row.name} ({row.type})'
-        reason = f'{what} is not supported.'
         return Failed(reason, outputs={REASON: reason, RESTRICTED: True})
-
-    def _previous_external_id(self) -> str | None:
-        """Return the external id in the definition that the resource has now."""
-        work, row = self._work, self._work.row
-        definition_id = row.definition_id
-        if definition_id is None or row.deletion_policy != RETAIN:
-            return None
-        blueprints = work.services.blueprints
-        before = work.retry(lambda: blueprints.by_id(work.stack, definition_id))
-        definition = before.resources.get(row.name)
-        return None if definition is None else definition.external_id
 
     def target_properties(self) -> dict[str, Any]:
         """Return the properties that the definition gives the resource."""

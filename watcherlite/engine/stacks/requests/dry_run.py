@@ -88,13 +88,16 @@ class DryRun:
         return DryStack(inner, definition, self.blueprint(inner, definition, unknown))
 
     def call_or_unknown(self, row: NewResource, call: Callable[[], T]) -> T | None:
-        """Return what a call finds inside a resource; None: it is unknown."""
+        """Return what a call finds inside a resource; None: it is unknown.
+
+        :raises NotSupported: the update of a resource inside would be refused
+        """
         try:
             return call()
-        except exceptions.RequestLimitExceeded:
+        except (exceptions.RequestLimitExceeded, exceptions.NotSupported):
             raise
         except Exception as error:
-            # The request is valid: any error comes from values that are unknown.
+            # The request is valid: any other error comes from values that are unknown.
             LOG.debug(
                 'The change of %s is unknown before the update: %s',
                 row.name,

@@ -20,7 +20,11 @@ from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers, resolution, tree
 from watcherlite.engine.stacks.actions import expansion
-from watcherlite.engine.stacks.actions.convergence import decide, is_new
+from watcherlite.engine.stacks.actions.convergence import (
+    decide,
+    external_change,
+    is_new,
+)
 from watcherlite.engine.stacks.requests.dry_run import DryRun, unknown_parameters
 from watcherlite.engine.stacks.requests.template_validator import final_batch
 from watcherlite.engine.stacks.resource_context import DryRunAction
@@ -85,6 +89,7 @@ def preview_update(
 
     :param nested: include the resources of nested stacks
     :raises Invalid: a property that must not change would change
+    :raises NotSupported: an external id would change
     """
     preview = _UpdatePreview(services, nested)
     changes = preview.of(stack, preview.blueprint(stack, definition), None)
@@ -178,6 +183,7 @@ class _UpdatePreview(_Preview):
     def __init__(self, services: StackServices, nested: bool) -> None:
         super().__init__(services)
         self._include_nested = nested
+        self._blueprints = services.blueprints
         self._members = functools.partial(resolution.stored_members, services.store)
 
     def of(self, stack: Stack, blueprint: Blueprint, parent: str | None) -> Changes:
@@ -219,6 +225,14 @@ class _UpdatePreview(_Preview):
         handler = handlers.make_handler(self.handlers, handler_name)
         properties = blueprint.properties(row.name, references)
         external_id = blueprint.resources[row.name].external_id
+        refused = external_change(
+            row,
+            handler_name,
+            external_id,
+            functools.partial(self._blueprints.by_id, stack),
+        )
+        if refused is not None:
+            raise exceptions.NotSupported(refused)
         if external_id is None:
             properties = self.handlers.fit_properties(handler, properties, known=False)
         decided = decide(row, handler, handler_name, properties, external_id)

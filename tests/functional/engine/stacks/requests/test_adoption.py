@@ -380,14 +380,20 @@ class TestExternal(AdoptingCase):
                 stack = self.world.make(before, name=f's{number}')
                 known = self.world.resource(stack, 'a')
                 samples = dict(self.external.samples)
+                reason = 'Update to property external_id of a (Sample) is not supported'
 
+                refusal = self.assertRaises(
+                    exceptions.NotSupported,
+                    self.world.stacks.preview_update,
+                    stack.uuid,
+                    TENANT,
+                    StackRequest(stack.name, template(after)),
+                )
                 stack = self.world.change(stack, after)
 
+                self.assertEqual(f'{reason}.', str(refusal))
                 self.assertEqual('UPDATE_FAILED', stack.state.name)
-                self.assertIn(
-                    'Update to property external_id of a (Sample) is not supported.',
-                    stack.status_reason,
-                )
+                self.assertIn(f'{reason}.', stack.status_reason)
                 row = self.world.resource(stack, 'a')
                 self.assertEqual(
                     (known.state, known.physical_id), (row.state, row.physical_id)

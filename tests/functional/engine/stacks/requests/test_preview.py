@@ -10,10 +10,9 @@ from watcherlite.domain.stacks import Stack, StackRequest
 from watcherlite.engine.stacks.requests.preview import PlannedResource
 from watcherlite.engine.stacks.services import StackLimits
 
+STRING = {'type': 'string'}
 FILES = {
-    'n.yaml': inner(
-        {'deep': res(value={'get_param': 'p'})}, parameters={'p': {'type': 'string'}}
-    )
+    'n.yaml': inner({'deep': res(value={'get_param': 'p'})}, parameters={'p': STRING})
 }
 Names = dict[str, list[tuple[str | None, str]]]
 
@@ -189,6 +188,25 @@ class TestUpdate(StackWorldCase):
                 for kind, found in self.preview(changed).items()
                 if kind != 'deleted'
             },
+        )
+
+    def test_an_external_id_that_changes_inside_a_nested_stack_is_refused(self) -> None:
+        nested = inner({'deep': res(_external_id='one')}, parameters={'p': STRING})
+        new = StackRequest(
+            's', template(self.RESOURCES), files={**FILES, 'n.yaml': nested}
+        )
+
+        refusal = self.assertRaises(
+            exceptions.NotSupported,
+            self.world.stacks.preview_update,
+            self.stack.uuid,
+            TENANT,
+            new,
+        )
+
+        self.assertEqual(
+            'Update to property external_id of deep (Sample) is not supported.',
+            str(refusal),
         )
 
     def test_a_preview_agrees_with_the_update(self) -> None:
