@@ -54,7 +54,7 @@ class AuditTests:
             *('audit', 'create', '-g', 'dummy', '-s', 'dummy', '--name', 'once'),
             *('-p', 'para1=1', '-p', 'para2=hello'),
         )
-        done = self.wait_for_state('audit', 'once', 'SUCCEEDED')
+        done = self.show_in_state('audit', 'once', 'SUCCEEDED')
         plans = self.plain('actionplan', 'list', '--audit', done['UUID'], '--detail')
         listed = self.json('audit', 'list', '--goal', 'dummy', '--strategy', 'dummy')
 
@@ -91,7 +91,7 @@ class AuditTests:
         )
         (plan,) = self.column('UUID', 'actionplan', 'list', '--audit', uuid)
 
-        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
+        ended = self.show_in_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
 
         self.assertEqual('SUCCEEDED', ended['State'])
 
@@ -102,7 +102,7 @@ class AuditTests:
             *('--start-time', '2020-01-02 03:04:05'),
             *('--end-time', '2099-01-02 03:04:05'),
         )
-        ongoing = self.wait_for_state('audit', 'hourly', 'ONGOING')
+        ongoing = self.show_in_state('audit', 'hourly', 'ONGOING')
         by_cron = self.json(
             'audit', 'update', 'hourly', 'replace', 'interval=*/5 * * * *'
         )
@@ -209,7 +209,7 @@ class PlanTests:
             *('--reason', 'maintenance'),
         )
         started = self.json('actionplan', 'start', plan)
-        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
+        ended = self.show_in_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
         audit = ended['Audit']
         executed = self.json('action', 'list', '--audit', audit, '--detail')
 
@@ -277,7 +277,7 @@ class PlanTests:
             'actionplan', 'update', plan, 'replace', 'status_message=nothing'
         )
         started = self.json('actionplan', 'update', plan, 'replace', 'state=PENDING')
-        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
+        ended = self.show_in_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
         again = self.refusal('actionplan', 'start', plan)
         late = self.refusal('action', 'update', action, '--state', 'SKIPPED')
         self.run_silently('actionplan', 'delete', plan)
@@ -319,7 +319,7 @@ class PlanTests:
         self.wait_for_state('actionplan', plan, 'ONGOING')
 
         cancelling = self.json('actionplan', 'cancel', plan)
-        ended = self.wait_for_state('actionplan', plan, 'CANCELLED')
+        ended = self.show_in_state('actionplan', plan, 'CANCELLED')
 
         self.assertIn(cancelling['State'], ('CANCELLING', 'CANCELLED'))
         self.assertEqual('CANCELLED', ended['State'])

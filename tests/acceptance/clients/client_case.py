@@ -1,11 +1,13 @@
 """The base case of the tests of the Watcher clients."""
 
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.serving import ServedCase, Standalone
 from tests.acceptance.daemons import wait_until
 
 #: The default version of the clients.
 NEWEST_KNOWN = '1.5'
+#: The collections of the API, by the noun of the clients.
+COLLECTIONS = {'audit': 'audits', 'actionplan': 'action_plans'}
 
 
 class ClientCase(ServedCase):
@@ -21,7 +23,7 @@ class ClientCase(ServedCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = cls.use(Clients())
+        cls.clients = shared_clients()
         cls.standalone = cls.use(Standalone(cls.settings))
 
     @classmethod
@@ -70,16 +72,23 @@ class ClientCase(ServedCase):
         """Return one column of a list."""
         return [row[name] for row in self.json(*argv, **options)]
 
+    def call(self, method, path, **options):
+        """Send a request without a client; return the response."""
+        return self.standalone.request(method, path, **options)
+
     def wait_for_state(self, noun, identifier, *states):
-        """Wait until an object is in one of these states; return it."""
-        return wait_until(
-            lambda: (
-                shown
-                if (shown := self.json(noun, 'show', identifier))['State'] in states
-                else None
-            ),
-            lambda: f'{states}: {self.json(noun, "show", identifier)}',
-        )
+        """Wait until an object is in one of these states."""
+
+        def read():
+            path = f'/v1/{COLLECTIONS[noun]}/{identifier}'
+            return self.call('GET', path).json()
+
+        wait_until(lambda: read()['state'] in states, lambda: f'{states}: {read()}')
+
+    def show_in_state(self, noun, identifier, *states):
+        """Return an object as soon as it is in one of these states."""
+        self.wait_for_state(noun, identifier, *states)
+        return self.json(noun, 'show', identifier)
 
     # Common preparations
 
@@ -89,7 +98,19 @@ class ClientCase(ServedCase):
         self.wait_for_state('audit', made['UUID'], 'SUCCEEDED')
         return made['UUID']
 
-    def dummy_plan(self, name, seconds=1):
-        """Run an audit of the strategy dummy; return the uuid of its plan."""
-        uuid = self.audit(name, '-g', 'dummy', '-s', 'dummy', '-p', f'para1={seconds}')
-        return self.column('UUID', 'actionplan', 'list', '--audit', uuid)[0]
+    def dummy_plan(self, name):
+        """Run an audit of the strategy dummy without a client.
+
+        :returns: the uuid of its plan
+        """
+        audit = {
+            'name': name,
+            'audit_type': 'ONESHOT',
+            'goal': 'dummy',
+            'strategy': 'dummy',
+            'parameters': {'para1': 1},
+        }
+        uuid = self.call('POST', '/v1/audits', json=audit).json()['uuid']
+        self.wait_for_state('audit', uuid, 'SUCCEEDED')
+        listed = self.call('GET', f'/v1/action_plans?audit_uuid={uuid}').json()
+        return listed['action_plans'][0]['uuid']

@@ -1,7 +1,9 @@
 """The unmodified OpenStack clients of PyPI."""
 
+import atexit
 import contextlib
 import dataclasses
+import functools
 import json
 import os
 import pathlib
@@ -53,12 +55,9 @@ class Done:
 
 
 class Clients(fixtures.Fixture):
-    """The programs of a virtual environment; each command has a process of its own.
+    """The programs of a virtual environment; each command has a process of its own."""
 
-    :param environment: by default that of `watcher` and `openstack optimize`
-    """
-
-    def __init__(self, environment=environments.CLIENTS):
+    def __init__(self, environment):
         super().__init__()
         self._environment = environment
 
@@ -131,3 +130,15 @@ class Clients(fixtures.Fixture):
             check=False,
         )
         return Done((program, *argv), done.returncode, done.stdout, done.stderr)
+
+
+@functools.cache
+def shared_clients(environment=environments.CLIENTS):
+    """Return the programs of a virtual environment, for all tests of a process.
+
+    :param environment: by default that of `watcher` and `openstack optimize`
+    """
+    clients = Clients(environment)
+    clients.setUp()
+    atexit.register(clients.cleanUp)
+    return clients

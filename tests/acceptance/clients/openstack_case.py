@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Callable
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.serving import ServedCase, Standalone
 
 
@@ -24,7 +24,7 @@ class OpenStackCase(ServedCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = cls.use(Clients(cls.environment))
+        cls.clients = shared_clients(cls.environment)
         cls.url = cls.serve()
 
     def json(self, *argv, **options):

@@ -57,10 +57,6 @@ class ClientTests(
 ):
     """All tests of the clients of Watcher; a mixin that precedes `ClientCase`."""
 
-    def call(self, method, path, **options):
-        """Send a request for which the clients have no command."""
-        return self.standalone.request(method, path, **options)
-
 
 class TestWatcher(ClientTests, ClientCase):
     """`watcher`, without authentication."""

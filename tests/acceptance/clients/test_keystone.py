@@ -7,7 +7,7 @@ import subprocess
 
 import requests
 
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
     PASSWORD,
@@ -41,7 +41,7 @@ class TestKeystone(ServedCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.clients = cls.use(Clients())
+        cls.clients = shared_clients()
         cls.keystone = cls.use(Keystone())
         cls.keystone.add_user(SERVICE, 'service')
         for user, role in ROLES.items():

@@ -5,7 +5,7 @@ from urllib import parse
 
 from tests import base
 from tests.acceptance.clients import environments, senlin_case, stack_templates
-from tests.acceptance.clients.commands import Clients
+from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.identity import PROJECT, Keystone
 from tests.acceptance.clients.serving import Standalone
 from tests.acceptance.daemons import wait_until
@@ -28,8 +28,8 @@ class TestKeystoneProjects(base.TestCase):
     def setUpClass(cls):
         super().setUpClass()
         cls.clients = {
-            'stack': cls._use(Clients(environments.HEAT)),
-            'cluster': cls._use(Clients(environments.SENLIN)),
+            'stack': shared_clients(environments.HEAT),
+            'cluster': shared_clients(environments.SENLIN),
         }
         cls.keystone = cls._use(Keystone())
         cls.keystone.add_project(OTHER)

@@ -110,7 +110,7 @@ class VersionTests:
         )
         model = self.refusal('datamodel', 'list', version='1.0')
         self.json('actionplan', 'start', plan, version='1.0')
-        ended = self.wait_for_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
+        ended = self.show_in_state('actionplan', plan, 'SUCCEEDED', 'FAILED')
 
         self.assertIn('Minimum required version is 1.5', skip)
         self.assertIn('not supported by the requested version', model)
