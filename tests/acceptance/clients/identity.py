@@ -5,6 +5,7 @@ import fcntl
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 from concurrent import futures
 
@@ -18,7 +19,8 @@ from tests.bounded import TIMEOUT
 from tests.ports import reserve_port
 
 SERVER = pathlib.Path(__file__).with_name('identity_server.py')
-TOKEN = pathlib.Path(__file__).with_name('identity_token.py')
+#: A line of the log of the server.
+ANSWERS = 'keystone answers on'
 REGION = 'RegionOne'
 PASSWORD = 'test-password'
 #: The domain and the project of all objects of a test.
@@ -67,9 +69,8 @@ class Keystone(fixtures.Fixture):
             'OS_KEYSTONE_CONFIG_DIR': str(self._home),
         }
         shutil.copytree(self._prepared(), self._home, dirs_exist_ok=True)
-        self._starts = 0
         self._users = {}
-        self.start()
+        self._start()
         self._admin = self.token('admin', project='admin')
         self._make('region', id=REGION)
         self._add_endpoints('identity', 'keystone', self.url, 'public', 'internal')
@@ -108,12 +109,12 @@ class Keystone(fixtures.Fixture):
         self._manage('bootstrap', f'--bootstrap-password={PASSWORD}')
 
     def _manage(self, *argv):
-        self._run('keystone-manage', f'--config-dir={self._home}', *argv)
-
-    def _run(self, program, *argv):
-        """Run a program of the environment of keystone; return its output."""
         done = subprocess.run(
-            [str(self._scripts / program), *argv],
+            [
+                str(self._scripts / 'keystone-manage'),
+                f'--config-dir={self._home}',
+                *argv,
+            ],
             env=self._environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -122,31 +123,18 @@ class Keystone(fixtures.Fixture):
             check=False,
         )
         if done.returncode:
-            raise AssertionError(f'{program} {argv}:\n{done.stdout}{done.stderr}')
-        return done.stdout
+            raise AssertionError(f'{argv}:\n{done.stdout}{done.stderr}')
 
-    def start(self):
-        """Start the server."""
-        self._starts += 1
+    def _start(self):
+        options = ('-I', '-W', 'ignore', str(SERVER), str(self.port))
         self._server = Daemon(
-            [
-                str(self._scripts / 'python'),
-                '-I',
-                '-W',
-                'ignore',
-                str(SERVER),
-                str(self.port),
-            ],
+            [str(self._scripts / 'python'), *options],
             self._environment,
             self._home,
-            self._home / f'keystone-{self._starts}.log',
+            self._home / 'keystone.log',
         )
         self.addCleanup(self._server.kill)
-        self._server.wait_for_text('keystone answers on')
-
-    def stop(self):
-        """Kill the server."""
-        self._server.kill()
+        self._server.wait_for_text(ANSWERS)
 
     def add_project(self, name):
         """Create another project."""
@@ -238,11 +226,27 @@ class Keystone(fixtures.Fixture):
 
         :param expiry: a datetime; in the past for an expired token
         """
-        until = expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ')
-        options = ('-I', '-W', 'ignore', str(TOKEN))
-        ids = (self._users[name], self.projects[PROJECT])
-        printed = self._run('python', *options, *ids, until)
-        return printed.split()[-1]
+        query = {
+            'user': self._users[name],
+            'project': self.projects[PROJECT],
+            'expiry': expiry.strftime('%Y-%m-%dT%H:%M:%S.%fZ'),
+        }
+        address = f'http://{LOOPBACK}:{self.port}/issued-token'
+        answer = requests.get(address, query, timeout=TIMEOUT)
+        answer.raise_for_status()
+        return answer.text
+
+    @contextlib.contextmanager
+    def made_unreachable(self):
+        """Refuse connections to the server in this context."""
+        starts = self._server.text().count(ANSWERS)
+        self._server.send(signal.SIGUSR1)
+        self._server.wait_for_text('keystone is unreachable', starts)
+        try:
+            yield
+        finally:
+            self._server.send(signal.SIGUSR2)
+            self._server.wait_for_text(ANSWERS, starts + 1)
 
     @contextlib.contextmanager
     def without_internal_endpoint(self):

@@ -243,12 +243,9 @@ class TestKeystone(ServedCase):
 
     def test_the_response_is_503_while_keystone_is_unreachable(self):
         token = self.keystone.token('operator')
-        self.keystone.stop()
-        try:
+        with self.keystone.made_unreachable():
             away = self.get(token)
             _, login = self.log_in('operator')
-        finally:
-            self.keystone.start()
         back = self.get(token)
 
         self.assertEqual(503, away.status_code)
