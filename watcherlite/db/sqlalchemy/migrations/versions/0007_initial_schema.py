@@ -505,8 +505,7 @@ def upgrade() -> None:
         # status then update no index.
         op.execute('ALTER TABLE actions SET (fillfactor = 60)')
     for table, indexes in INDEXES.items():
-        for name in sorted(indexes, key=lambda name: _rank(table, indexes[name], name)):
-            _create_index(table, name, indexes[name])
+        _create_indexes(table, indexes)
 
 
 def _is_mysql() -> bool:
@@ -566,15 +565,22 @@ def _column(name: str, kind: Any) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False)
 
 
-def _create_index(table: str, name: str, index: str) -> None:
-    columns, _, condition = index.partition(' WHERE ')
-    where = sa.text(condition) if condition else None
-    unique = name.startswith('uq_')
-    op.create_index(
-        name if unique else f'ix_{table}_{name}',
-        table,
-        columns.split(', '),
-        unique=unique,
-        postgresql_where=where,
-        sqlite_where=where,
-    )
+def _create_indexes(table: str, indexes: dict[str, str]) -> None:
+    """Create the indexes of a table.
+
+    By text: alembic would create a model of the table for each index.
+    """
+    added = []
+    for name in sorted(indexes, key=lambda name: _rank(table, indexes[name], name)):
+        columns, _, condition = indexes[name].partition(' WHERE ')
+        unique = name.startswith('uq_')
+        index = f'UNIQUE INDEX {name}' if unique else f'INDEX ix_{table}_{name}'
+        if _is_mysql():
+            # It has no partial indexes.
+            added.append(f'ADD {index} ({columns})')
+            continue
+        where = f' WHERE {condition}' if condition else ''
+        op.execute(f'CREATE {index} ON {table} ({columns}){where}')
+    if added:
+        # MySQL alters a table once, not once for each index.
+        op.execute(f'ALTER TABLE {table} {", ".join(added)}')
