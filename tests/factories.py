@@ -1,5 +1,6 @@
 """Valid objects for tests, with unique uuids; keywords change their fields."""
 
+import collections
 import datetime
 import uuid
 from typing import Any
@@ -190,13 +191,13 @@ def store_actions(
     :param needs: the condition of each edge
     """
     edges = [Edge(p, action.uuid, needs) for action in actions for p in action.parents]
-    children = [edge.parent for edge in edges]
-    counted = [
-        action.evolve(
-            pending=len(action.parents), dependents=children.count(action.uuid)
-        )
-        for action in actions
-    ]
+    children = collections.Counter(edge.parent for edge in edges)
+    counted = list(actions)
+    # Most have neither parents nor children: a copy costs as much as the insertion.
+    for place, action in enumerate(actions):
+        pending, dependents = len(action.parents), children[action.uuid]
+        if (pending, dependents) != (action.pending, action.dependents):
+            counted[place] = action.evolve(pending=pending, dependents=dependents)
     with store.transaction() as tx:
         ids = tx.insert_actions(counted, edges)
     return [a.stored(i) for a, i in zip(counted, ids, strict=True)]

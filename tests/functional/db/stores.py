@@ -37,12 +37,17 @@ class StoreTests(Base):
 
     store: SqlStore
     #: Provided by the database mixin.
+    empty_shared: ClassVar[Callable[[], SqlStore]]
     open_empty: Callable[..., SqlStore]
     open_again: Callable[..., SqlStore]
 
     def setUp(self) -> None:
         super().setUp()
-        self.store = self.open_empty()
+        self.store = self.make_store()
+
+    def make_store(self) -> SqlStore:
+        """Return the store of a test."""
+        return self.open_empty()
 
 
 def _open(url: str, settings: dict[str, Any]) -> SqlStore:
@@ -75,15 +80,20 @@ class Database(unittest.TestCase):
         super().setUpClass()
         cls.addClassCleanup(_shared(cls.url).close)
 
+    @classmethod
+    def empty_shared(cls) -> SqlStore:
+        """Return the store that the tests of the class share, without rows."""
+        store = _shared(cls.url)
+        with store.engine.connect() as connection:
+            schemas.empty(connection)
+        return store
+
     def open_empty(self, **settings: Any) -> SqlStore:
         """Return an empty store: with other settings, one that no other test uses."""
+        store = self.empty_shared()
         if settings:
             store = self.open_again(**settings)
             self.addCleanup(store.close)
-        else:
-            store = _shared(self.url)
-        with store.engine.connect() as connection:
-            schemas.empty(connection)
         return store
 
     def open_again(self, **settings: Any) -> SqlStore:

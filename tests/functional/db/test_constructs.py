@@ -51,11 +51,11 @@ class ConstructTests(stores.StoreTests):
         self.assertEqual((2, 1), (first.rowcount, second.rowcount))
 
     def test_a_large_document_is_divided(self) -> None:
-        rows = [(f'{n}{"x" * 200}', n) for n in range(25_000)]
+        rows = [(f'{n}{"x" * 240}', n) for n in range(17_000)]
         with self.store._db.transaction() as session:
             results = session.execute_rows(LOCK, LOCKS, rows)
         self.assertEqual(2, len(results))
-        self.assertEqual(25_000, sum(result.rowcount for result in results))
+        self.assertEqual(17_000, sum(result.rowcount for result in results))
 
     def test_rows_of_a_document_are_updated_by_their_ids(self) -> None:
         keys = [self.insert_goal(name)[0] for name in ('a', 'b', 'c')]

@@ -5,7 +5,7 @@ The tests compare query plans, on tables of a thousand rows without statistics.
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from tests.factories import (
     at,
@@ -23,41 +23,56 @@ from watcherlite.db import query as queries
 from watcherlite.db.query import Query
 from watcherlite.db.sqlalchemy.lists import keyset, shapes
 from watcherlite.db.sqlalchemy.lists.queries import fetch_page
+from watcherlite.db.sqlalchemy.store import SqlStore
+from watcherlite.domain.action_plans import ActionPlan
+from watcherlite.domain.audits import Audit, Goal
 from watcherlite.states import action as states
 
 ROWS = 1000
 
 
 class PageCase(counting.CountingTests):
-    """Lists on every database; query plans differ."""
+    """Lists on every database; query plans differ.
+
+    The tests of a class share the rows, which they only read.
+    """
 
     unknown = True
 
+    plan: ClassVar[ActionPlan]
+    audit: ClassVar[Audit]
+    goal: ClassVar[Goal]
+    _filled: ClassVar[SqlStore]
     #: Checks the query plan of a list; provided by the database mixin.
     assert_scans: Callable[[str, str, str], None]
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.plan, _ = store_plan(self.store)
-        relations = self.store.plan_relations(self.plan.id)
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls._filled = store = cls.empty_shared()
+        cls.plan, _ = store_plan(store)
+        relations = store.plan_relations(cls.plan.id)
         assert relations is not None
-        self.audit, self.goal = relations.audit, relations.goal
-        common = {'audit_id': self.audit.id, 'strategy_id': self.plan.strategy_id}
-        with self.store.transaction() as tx:
+        cls.audit, cls.goal = relations.audit, relations.goal
+        common = {'audit_id': cls.audit.id, 'strategy_id': cls.plan.strategy_id}
+        with store.transaction() as tx:
             for _ in range(300):
-                tx.insert_audit(make_audit(self.goal.id))
+                tx.insert_audit(make_audit(cls.goal.id))
                 tx.insert_plan(make_plan(**common))
         store_actions(
-            self.store,
+            store,
             *(
                 make_action(
-                    plan_id=self.plan.id,
+                    plan_id=cls.plan.id,
                     target=f'node-{n % 2}',
                     status=states.FAILED if n % 2 else states.INIT,
                 )
                 for n in range(ROWS)
             ),
         )
+
+    def make_store(self) -> SqlStore:
+        return self._filled
 
     def explained_page(self, noun: str, query: Query) -> str:
         """Return the query plan of a page."""
@@ -191,11 +206,13 @@ class AnalyzedPageTests(PageCase):
     Statistics survive the deletion of rows, so other tests use another database.
     """
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.analyze()
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.analyze()
 
-    def analyze(self) -> None:
+    @classmethod
+    def analyze(cls) -> None:
         """Collect statistics of the database, if it has any."""
 
     def test_uuids_are_listed_by_one_index_scan_also_with_deleted_rows(self) -> None:
@@ -220,17 +237,19 @@ class SqlitePages(PageCase):
 
 
 class PostgresqlPages(PageCase):
-    def setUp(self) -> None:
-        super().setUp()
-        with self.store.engine.connect() as connection:
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        with cls._filled.engine.connect() as connection:
             for table in ('audits', 'action_plans', 'actions'):
                 # Otherwise the server would collect statistics during the test.
                 connection.exec_driver_sql(
                     f'ALTER TABLE {table} SET (autovacuum_enabled = off)'
                 )
 
-    def analyze(self) -> None:
-        with self.store.engine.connect() as connection:
+    @classmethod
+    def analyze(cls) -> None:
+        with cls._filled.engine.connect() as connection:
             connection.exec_driver_sql('ANALYZE audits, action_plans, actions')
 
     def assert_scans(self, query_plan: str, index: str, message: str) -> None:
