@@ -1,6 +1,7 @@
 """The SQL constructs, executed on each database."""
 
 import datetime
+import sqlite3
 
 import sqlalchemy as sa
 
@@ -120,3 +121,21 @@ class ConstructTests(stores.StoreTests):
 
 
 define_tests(__name__, ConstructTests, on=(SQLITE, POSTGRESQL, MYSQL))
+
+
+class SqliteValueTest(stores.StoreTests, stores.SqliteDatabase):
+    """The separate values of the rows of a document."""
+
+    def test_a_statement_has_no_more_values_than_sqlite_accepts(self) -> None:
+        with self.store._db.transaction() as session:
+            driver = session._connection.connection.driver_connection
+            assert driver is not None
+            # The default; distributions compile SQLite with a higher one.
+            usual = driver.setlimit(sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, 32_766)
+            self.addCleanup(
+                driver.setlimit, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER, usual
+            )
+            for count in (8192, 8193):
+                rows = [(f'{count} {n}', n) for n in range(count)]
+                (result,) = session.execute_rows(LOCK, LOCKS, rows)
+                self.assertEqual(count, result.rowcount)

@@ -269,7 +269,10 @@ class RowSource(sa.TableClause):
             ]
             for row in rows
         ]
-        if dialect.name == 'sqlite' and len(rows) <= _MOST_VALUES // len(converts):
+        if (
+            dialect.name == 'sqlite'
+            and _padded(len(rows)) * len(converts) <= _MOST_VALUES
+        ):
             return RowValues(self, written)
         if dialect.name != 'postgresql':
             return dumps(written)
@@ -346,6 +349,11 @@ def _source_mysql(source: RowSource, compiler: _Compiler, **options: Any) -> str
 _MOST_VALUES = 32_000
 
 
+def _padded(count: int) -> int:
+    """Return a number of rows as a power of two: few statements are prepared."""
+    return 1 << (count - 1).bit_length()
+
+
 class RowValues:
     """The rows of a source as separate values, for SQLite.
 
@@ -353,8 +361,7 @@ class RowValues:
     """
 
     def __init__(self, source: RowSource, rows: Sequence[Sequence[Any]]) -> None:
-        # Powers of two, so that there are few prepared statements.
-        self.size = 1 << (len(rows) - 1).bit_length()
+        self.size = _padded(len(rows))
         self.source = source
         absent = [(None,) * len(source.c)] * (self.size - len(rows))
         self.values = [value for row in (*rows, *absent) for value in row]
