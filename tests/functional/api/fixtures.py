@@ -36,7 +36,8 @@ def application() -> Any:
 class ApiFixture(fixture.GabbiFixture):
     """The application with a store in memory of its own, without authentication.
 
-    Nothing is executed: plans and actions stay as requests leave them.
+    The store has the installed goals, strategies and scoring engines. Nothing is
+    executed: plans and actions stay as requests leave them.
 
     :cvar options: (group, option) -> value, in addition to those of the fixture
     """
@@ -107,18 +108,10 @@ class PlansFixture(ApiFixture):
         plans.store_all(self.runtime.store)
 
 
-class InstalledFixture(ApiFixture):
-    """The installed goals, strategies and scoring engines, as an engine stores them."""
-
-    def prepare(self) -> None:
-        self.runtime.sync()
-
-
-class AuditsFixture(InstalledFixture):
+class AuditsFixture(ApiFixture):
     """Audits in every state; see `audits`."""
 
     def prepare(self) -> None:
-        super().prepare()
         audits.store_all(self.runtime.store)
 
 

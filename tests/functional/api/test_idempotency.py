@@ -20,7 +20,7 @@ CLUSTERS = {'openstack-api-version': 'clustering 1.15'}
 class TestIdempotency(base.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        fixtures.InstalledFixture.of(self)
+        fixtures.ApiFixture.of(self)
         self.application = fixtures.application()
 
     def post(

@@ -1,7 +1,7 @@
 """The pages of audits, audit templates, goals and strategies."""
 
 from tests import base
-from tests.functional.api.fixtures import InstalledFixture
+from tests.functional.api.fixtures import ApiFixture
 from tests.functional.dashboard.test_logins import LoginCase
 from tests.functional.dashboard.visitor import Shown, Visitor
 from watcherlite.db.query import Query
@@ -12,7 +12,7 @@ class AuditCase(base.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.site = InstalledFixture.of(self)
+        self.site = ApiFixture.of(self)
         self.visitor = Visitor(self.site.application)
         self.store = self.site.runtime.store
 
