@@ -25,6 +25,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import traceback
 from concurrent import futures
@@ -156,7 +157,8 @@ def _forks():
 def start(argv, *, env, cwd, stdout=None, stderr=None):
     """Start a program in a session of its own, without standard input.
 
-    :param argv: the name or the path of a script of watcherlite, and its arguments
+    :param argv: the name or the path of a script of watcherlite, and its arguments; or
+        'python', '-c', the text of a program, and its arguments
     :param stdout: a file or its number; default: a pipe that `Program.stdout` reads
     :returns: a `Program`
     """
@@ -175,6 +177,19 @@ def start(argv, *, env, cwd, stdout=None, stderr=None):
         for file in theirs:
             os.close(file)
     return Program(pid, ended, *ours)
+
+
+def complete(argv, *, env, cwd):
+    """Run a program to its end.
+
+    :param argv: as of `start`
+    :returns: a `subprocess.CompletedProcess` with the outputs as texts
+    """
+    with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
+        code = start(argv, env=env, cwd=cwd, stdout=out, stderr=err).wait(TIMEOUT)
+        for file in (out, err):
+            file.seek(0)
+        return subprocess.CompletedProcess(argv, code, out.read(), err.read())
 
 
 #: A script that requests a program from the test process, and exits with its exit code.
@@ -314,7 +329,12 @@ def run_program(asked, files):
         )
         for number, errors in ((1, 'strict'), (2, 'backslashreplace'))
     )
-    return programs()[pathlib.Path(sys.argv[0]).name].load()
+    name, *arguments = sys.argv
+    if name == 'python':
+        option, text, *arguments = arguments
+        sys.argv = [option, *arguments]
+        return functools.partial(exec, text, {'__name__': '__main__'})
+    return programs()[pathlib.Path(name).name].load()
 
 
 @functools.cache

@@ -111,6 +111,11 @@ def run(program, argv, environment, out, err):
     os.dup2(out, 1)
     os.dup2(err, 2)
     os.environ.update(environment)
+    if 'PYTHONPATH' in environment:
+        sys.path[:0] = environment['PYTHONPATH'].split(os.pathsep)
+        # Its path has other distributions.
+        stevedore.ExtensionManager.cache_clear()
+        stevedore.extension.ExtensionManager.ENTRY_POINT_CACHE.clear()
     sys.argv = [program, *argv]
     time.sleep = functools.partial(sleep_less, time.sleep)
     try:

@@ -10,15 +10,13 @@ import inspect
 import itertools
 import os
 import pathlib
-import subprocess
 
+from tests.acceptance import preloaded
 from tests.acceptance.clients import software_tests, stack_templates, stack_tests
 from tests.acceptance.clients.heat_case import HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
 from tests.acceptance.clients.serving import start_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
-from tests.acceptance.daemons import SCRIPTS
-from tests.bounded import TIMEOUT
 
 TOP = pathlib.Path(__file__).parents[3]
 NAMES = """
@@ -119,7 +117,7 @@ class TestHeatClient(
         self.check_output('stack', 'suspend', 'protected', '--wait')
         statuses = []
         for verb, *more in (('lock', '--level', 'all'), ('unlock',)):
-            done = self.clients.run_script(
+            done = self.clients.run(
                 *('openstack', *words, 'stack', verb, 'protected', '--wait', *more),
                 *('-f', 'value', '-c', 'Stack Status'),
                 **environment,
@@ -171,18 +169,14 @@ class TestHeatClientWithServers(stack_tests.StackMaintenanceTests, HeatCase):
 
     def run_watcherlite(self, *argv):
         """Run a command of watcherlite, which must succeed."""
-        done = subprocess.run(
-            [str(SCRIPTS / 'watcherlite'), *argv],
+        done = preloaded.complete(
+            ['watcherlite', *argv],
             env={
                 **os.environ,
                 'WATCHERLITE_ENDPOINT': self.endpoint(),
                 'HOME': str(self.home),
             },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
+            cwd=self.home,
         )
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout

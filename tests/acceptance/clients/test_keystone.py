@@ -3,10 +3,10 @@
 import datetime
 import json
 import re
-import subprocess
 
 import requests
 
+from tests.acceptance import preloaded
 from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
@@ -16,7 +16,6 @@ from tests.acceptance.clients.identity import (
     Keystone,
 )
 from tests.acceptance.clients.serving import ServedCase, Standalone
-from tests.acceptance.daemons import SCRIPTS
 from tests.bounded import TIMEOUT
 
 SERVICE = 'watcherlite'
@@ -85,8 +84,8 @@ class TestKeystone(ServedCase):
         self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
 
     def test_the_command_of_watcherlite_uses_the_catalog(self):
-        done = subprocess.run(
-            [str(SCRIPTS / 'watcherlite'), 'goal', 'list', '-f', 'json'],
+        done = preloaded.complete(
+            ['watcherlite', 'goal', 'list', '-f', 'json'],
             env={
                 **self.clients.environment,
                 'OS_AUTH_URL': self.keystone.url,
@@ -97,10 +96,7 @@ class TestKeystone(ServedCase):
                 'OS_PROJECT_DOMAIN_ID': DOMAIN['id'],
                 'OS_REGION_NAME': REGION,
             },
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            check=False,
+            cwd=self.home,
         )
 
         self.assertEqual((0, ''), (done.returncode, done.stderr))

@@ -9,6 +9,7 @@ import tomllib
 
 import fixtures
 
+from tests.acceptance import preloaded
 from tests.bounded import TIMEOUT
 
 ACME = pathlib.Path(__file__).parent / 'acme'
@@ -51,19 +52,27 @@ class Installation(fixtures.Fixture):
         )
 
     def run(self, source, *arguments):
-        """Run Python in a new interpreter; return the JSON that it prints."""
-        ended = subprocess.run(
-            [sys.executable, '-c', source, *arguments],
-            env={
-                **os.environ,
-                'PYTHONPATH': os.pathsep.join([str(self.path), str(ROOT)]),
-                # stevedore caches the entry points there, too.
-                'XDG_CACHE_HOME': str(self.path / 'cache'),
-            },
+        """Run a program in a forked process; return the JSON that it prints."""
+        return self._read(preloaded.complete, ['python', '-c', source, *arguments])
+
+    def run_anew(self, source):
+        """Run a program in a new interpreter; return the JSON that it prints."""
+        return self._read(
+            subprocess.run,
+            [sys.executable, '-c', source],
             capture_output=True,
             text=True,
             timeout=TIMEOUT,
         )
+
+    def _read(self, run, argv, **options):
+        environment = {
+            **os.environ,
+            'PYTHONPATH': str(self.path),
+            # stevedore caches the entry points there, too.
+            'XDG_CACHE_HOME': str(self.path / 'cache'),
+        }
+        ended = run(argv, env=environment, cwd=ROOT, **options)
         if ended.returncode:
             raise AssertionError(f'{ended.returncode}: {ended.stderr}')
         return json.loads(ended.stdout)
