@@ -57,7 +57,9 @@ class ApiObjectsTest(base.TestCase):
             (resources.COLLECTION, {'resources': [stack_objects.RESOURCE]}),
             (stack_events.COLLECTION, {'events': [stack_objects.EVENT]}),
         ):
-            jsonschema.validate(value, operation.at(schema, LATEST))
+            jsonschema.Draft202012Validator(operation.at(schema, LATEST)).validate(
+                value
+            )
 
     def test_clusters_match_the_schemas_of_the_api(self):
         found = cluster_objects
@@ -76,4 +78,6 @@ class ApiObjectsTest(base.TestCase):
             (types.one('profile_type'), {'profile_type': found.SHOWN_TYPE}),
             (types.OPERATIONS, {'operations': found.OPERATIONS}),
         ):
-            jsonschema.validate(value, operation.at(schema, LATEST_OF_CLUSTERS))
+            jsonschema.Draft202012Validator(
+                operation.at(schema, LATEST_OF_CLUSTERS)
+            ).validate(value)

@@ -8,7 +8,6 @@ from typing import ClassVar
 from tests.functional.api import fixtures as api_fixtures
 from tests.functional.cli.fake_api import ApiCommandCase
 from watcherlite.cmd.http_server import HttpServer
-from watcherlite.engine.audits import goal_sync
 
 UUID = re.compile(r'[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
 PLAN = """
@@ -24,14 +23,10 @@ actions:
 
 
 class ApiWithWorkers(api_fixtures.WorkingApiFixture):
-    """The application with workers, and the installed goals and strategies."""
+    """The application with workers."""
 
     #: Permits lifecycle hooks to reach the servers of the tests.
     options: ClassVar = {('outgoing_http', 'allowed_networks'): ['127.0.0.0/8']}
-
-    def prepare(self) -> None:
-        runtime = self.runtime
-        goal_sync.sync(runtime.store, runtime.plugins, runtime.clock)
 
 
 class RealApiCase(ApiCommandCase):

@@ -17,17 +17,8 @@ from watcherlite.db.sqlalchemy import migration
 
 
 class SqliteTest(CallingTestCase):
-    @property
-    def path(self):
-        return self.home / 'watcherlite' / 'watcherlite.sqlite'
-
     def manage(self, *argv):
         return self.call(manage.main, *argv)
-
-    def store(self):
-        store = bootstrap.open_store(conf.new())
-        self.addCleanup(store.close)
-        return store
 
     def test_upgrade_of_sqlite_is_not_needed_and_no_action_creates_a_database(self):
         self.assertEqual(
@@ -47,7 +38,7 @@ class SqliteTest(CallingTestCase):
         self.assertFalse(self.path.exists())
 
     def test_a_database_has_the_newest_version_until_stamped_and_newer_is_refused(self):
-        self.store()
+        self.addCleanup(bootstrap.open_store(conf.new()).close)
 
         self.assertEqual((0, f'{migration.HEAD}\n', ''), self.manage('db', 'version'))
         for named, revision in (('0007', '0007'), ('head', migration.HEAD)):

@@ -7,7 +7,6 @@ import sqlite3
 
 from tests import factories, services
 from tests.functional.cmd.calling import CallingTestCase
-from watcherlite import bootstrap, conf
 from watcherlite.clock import UTC
 from watcherlite.cmd import status
 
@@ -27,15 +26,6 @@ class StatusTest(CallingTestCase):
             elif line:
                 found[name].append(rest if word in ('Result', 'Details') else line)
         return code, {k: (v[0], ' '.join(v[1:])) for k, v in found.items()}
-
-    def store(self):
-        store = bootstrap.open_store(conf.new())
-        self.addCleanup(store.close)
-        return store
-
-    @property
-    def path(self):
-        return self.home / 'watcherlite' / 'watcherlite.sqlite'
 
     def test_a_new_installation_passes_and_remains_unchanged(self):
         code, found = self.check()

@@ -78,10 +78,17 @@ class TestRouteTables(base.TestCase):
         # Imported here: each test process imports this module.
         import openapi_spec_validator
 
-        # Other versions differ only in attributes, and each takes long.
+        # Other versions differ only in attributes, and each path takes long.
         for mount in self.mounts:
-            for version in {mount.versions.minimum, mount.versions.maximum}:
-                openapi_spec_validator.validate(openapi.document(mount, version))
+            last = openapi.document(mount, mount.versions.maximum)
+            first = openapi.document(mount, mount.versions.minimum)
+            first['paths'] = {
+                path: item
+                for path, item in first['paths'].items()
+                if item != last['paths'].get(path)
+            }
+            for document in (last, first):
+                openapi_spec_validator.validate(document)
 
     def test_documents_have_each_operation_from_its_first_version(self):
         for mount in self.mounts:
