@@ -262,13 +262,12 @@ class RowSource(sa.TableClause):
         if converts is None:
             converts = [_conversion(column.type, dialect) for column in self.c]
             self._conversions[dialect] = converts
-        written = [
-            [
-                value if convert is None else convert(value)
-                for value, convert in zip(row, converts, strict=True)
-            ]
-            for row in rows
+        # By columns, most of which need no conversion.
+        columns = [
+            column if convert is None else list(map(convert, column))
+            for column, convert in zip(zip(*rows, strict=True), converts, strict=True)
         ]
+        written = list(zip(*columns, strict=True))
         if (
             dialect.name == 'sqlite'
             and _padded(len(rows)) * len(converts) <= _MOST_VALUES
