@@ -62,6 +62,10 @@ class Orchestrator:
         rows = self.store.list_resources([stack.id])
         return dict(collections.Counter(row.state.name for row in rows))
 
+    def waiting(self, stack):
+        """Return the names of the resources that wait at hooks."""
+        return [row.name for row in self.store.waiting_resources([stack.id])]
+
     def describe(self, stack):
         return f'{self.reload(stack)}\n{self.states(stack)}'
 
@@ -195,3 +199,26 @@ class SharedTest(SharedCase):
         self.assertEqual('DELETE_COMPLETE', stack.state.name)
         self.assertEqual([], self.own.store.list_resources([stack.id]))
         self.assert_notified(stack, 'delete', 20)
+
+    def test_a_hook_waits_while_no_daemon_runs_and_is_cleared_after_a_restart(self):
+        hooks = {'resource_registry': {'resources': {'r3': {'hooks': 'pre-create'}}}}
+        stack = self.own.create(marks(20), environment=hooks)
+        # It, and the two that depend on it.
+        desired = ['r3'], {'CREATE_COMPLETE': 17, 'INIT_COMPLETE': 3}
+        wait_until(
+            lambda: desired == (self.own.waiting(stack), self.own.states(stack)),
+            lambda: self.own.describe(stack),
+        )
+        for daemon in self.daemons:
+            daemon.send_all(signal.SIGKILL)
+            daemon.end()
+
+        # Nobody takes the message; the signal is in the database.
+        self.own.stacks.signal(stack.uuid, TENANT, 'r3', {'unset_hook': 'pre-create'})
+        self.start_ready(ENGINE, self.path)
+        stack = self.own.wait_until_settled(stack)
+
+        self.assertEqual('CREATE_COMPLETE', stack.state.name)
+        made = [c.name for c in self.target.calls() if c.result == APPLIED]
+        self.assertEqual(sorted(marks(20)), sorted(made))
+        self.assert_notified(stack, 'create', 20)
