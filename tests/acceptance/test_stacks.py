@@ -213,7 +213,7 @@ class SharedTest(SharedCase):
             daemon.send_all(signal.SIGKILL)
             daemon.end()
 
-        # Nobody takes the message; the signal is in the database.
+        # No daemon receives the message; the signal is in the database.
         self.own.stacks.signal(stack.uuid, TENANT, 'r3', {'unset_hook': 'pre-create'})
         self.start_ready(ENGINE, self.path)
         stack = self.own.wait_until_settled(stack)
