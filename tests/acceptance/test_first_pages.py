@@ -3,10 +3,10 @@
 `test_clusters` covers the clusters of the README.
 """
 
+import shlex
 import signal
-import subprocess
 
-from tests.acceptance.command import Running
+from tests.acceptance.daemons import start_script
 from tests.acceptance.test_stack_examples import (
     README,
     ROOT,
@@ -29,16 +29,7 @@ class FirstPagesTest(ExampleCase):
 
     def crash(self, line):
         """Run a command, and kill it while its second action runs."""
-        process = subprocess.Popen(
-            ['/bin/sh', '-c', f'exec {line}'],
-            cwd=self.home,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        running = Running(process)
+        running = self.start(*shlex.split(line)[1:], **self.environment)
         running.wait_for('restart')
         running.send(signal.SIGKILL)
         return -running.end()[0]
@@ -69,6 +60,8 @@ class FirstPagesTest(ExampleCase):
         return codes
 
     def test_every_command_of_the_readme_has_the_documented_result(self):
+        # The installed program; the other examples start forked ones.
+        self.start_service = start_script
         clusters = list_commands(README, 'Clusters')
         commands = [
             command for command in list_commands(README) if command not in clusters

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -67,8 +68,10 @@ class ExampleCase(CommandTestCase):
     """Provides a directory and ports, and runs lines in a shell.
 
     :cvar stack: the name of the stack of the example
+    :cvar start_service: starts the process of a service
     """
 
+    start_service = staticmethod(preloaded.start)
     #: Returns lines without the values that vary between runs.
     plain = staticmethod(plain)
 
@@ -82,7 +85,6 @@ class ExampleCase(CommandTestCase):
         for path in self.examples.iterdir():
             path.write_text(self.own(path.read_text()))
         self.scripts = self.useFixture(preloaded.Scripts()).path
-        #: The service and the killed command are the installed programs.
         self.environment = {
             **os.environ,
             'OS_API__PORT': str(self.api),
@@ -127,16 +129,14 @@ class ExampleCase(CommandTestCase):
 
     def serve(self, line):
         """Start a background process, and wait until it responds."""
-        process = subprocess.Popen(
-            ['/bin/sh', '-c', f'exec {line.removesuffix("&")}'],
-            cwd=self.home,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=(log := (self.home / 'log').open('w')),
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        self.addCleanup(log.close)
+        with (self.home / 'log').open('w') as log:
+            process = self.start_service(
+                shlex.split(line.removesuffix('&')),
+                cwd=self.home,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+            )
         self.addCleanup(self._end, process)
         self.addCleanup(self.delete_stack)
         wait_until(
