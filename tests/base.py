@@ -24,9 +24,13 @@ providers._get_local_constants = providers.Constants
 # Scanning the modules for garbage takes a fifth of the time of their import. The first
 # test enables the collector.
 gc.disable()
-# On a busy machine the first example takes seconds, because it builds tables.
+# On a busy machine the first example takes seconds, because it builds tables. The usual
+# 100 examples would take twice the time.
 hypothesis.settings.register_profile(
-    'tests', deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    'tests',
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile('tests')
 # A pool logs each connection that it hands out, and stevedore each entry point that it

@@ -309,6 +309,12 @@ class Import:
         return f'{self.path}:{self.line}: {self.module} imports {self.imported}: {rule}'
 
 
+#: The functions that import a module.
+IMPORTING = ('import_module', '__import__')
+#: The nodes that contain statements.
+BLOCKS = (ast.stmt, ast.excepthandler, ast.match_case)
+
+
 def imports_of(module, source, path, modules):
     """Return the imports of a module's source.
 
@@ -317,6 +323,7 @@ def imports_of(module, source, path, modules):
     """
     found = []
     package = path.endswith('__init__.py')
+    in_expressions = any(name in source for name in IMPORTING)
 
     def visit(node, in_function):
         inside = in_function or isinstance(
@@ -325,7 +332,8 @@ def imports_of(module, source, path, modules):
         for name in _imported(node, module, package, modules):
             found.append(Import(module, path, node.lineno, name, in_function))
         for child in ast.iter_child_nodes(node):
-            visit(child, inside)
+            if in_expressions or isinstance(child, BLOCKS):
+                visit(child, inside)
 
     visit(ast.parse(source), False)
     return found
@@ -344,10 +352,10 @@ def _imported(node, module, package, modules):
         return [name if name in modules else begin for name in names]
     if isinstance(node, ast.Call) and node.args:
         # importlib.import_module('watcherlite.x') is an import as well
-        called = ast.unparse(node.func).rpartition('.')[2]
+        called = getattr(node.func, 'attr', getattr(node.func, 'id', None))
         first = node.args[0]
         text = first.value if isinstance(first, ast.Constant) else None
-        if called in ('import_module', '__import__') and isinstance(text, str):
+        if called in IMPORTING and isinstance(text, str):
             return [text]
     return []
 

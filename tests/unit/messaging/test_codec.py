@@ -103,7 +103,7 @@ class TestDecode(base.TestCase):
             error = self.assertRaises(codec.MalformedMessage, codec.decode, body)
             self.assertIn(expected, str(error))
 
-    @hypothesis.settings(max_examples=500)
+    @hypothesis.settings(max_examples=250)
     @hypothesis.given(
         st.binary()
         | JSON.map(lambda value: json.dumps(value).encode())

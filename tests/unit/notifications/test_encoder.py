@@ -24,7 +24,7 @@ SERVED = [(name, version) for name in CLASSES for version in CLASSES[name].versi
 
 
 class TestSameAsVersionedObjects(base.TestCase):
-    @hypothesis.settings(max_examples=200, deadline=None, database=None)
+    @hypothesis.settings(max_examples=100, deadline=None, database=None)
     @hypothesis.given(data=st.data())
     def test_every_class_in_every_version(self, data):
         payload, version = data.draw(st.sampled_from(SERVED))

@@ -642,7 +642,7 @@ SECTIONS = ('Parameters', 'Mappings', 'Conditions', 'Resources', 'Outputs', 'x')
 
 
 class FuzzTest(base.TestCase):
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200, deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from(SECTIONS),
@@ -658,7 +658,7 @@ class FuzzTest(base.TestCase):
         except exceptions.TemplateInvalid as error:
             self.assertNotEqual([], error.problems)
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(VALUES)
     def test_any_value_is_evaluated_or_invalid(self, written):
         try:

@@ -89,7 +89,7 @@ class ParseTest(base.TestCase):
 
 
 class FuzzTest(base.TestCase):
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(
         st.lists(
             st.one_of(

@@ -370,7 +370,7 @@ class Anything:
 
 
 class FuzzTest(base.TestCase):
-    @settings(max_examples=500, deadline=None)
+    @settings(max_examples=250, deadline=None)
     @given(nested(st.one_of(LEAVES, st.just({'get_param': 'any'}))), nested(LEAVES))
     def test_any_value_is_evaluated_or_invalid(self, written, value):
         template = {

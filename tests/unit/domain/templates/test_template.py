@@ -247,7 +247,7 @@ LEAVES = st.one_of(
 
 
 class FuzzTest(base.TestCase):
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200, deadline=None)
     @given(
         st.dictionaries(
             st.sampled_from(['parameters', 'conditions', 'resources', 'outputs', 'x']),
