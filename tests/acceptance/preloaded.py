@@ -346,6 +346,8 @@ def programs():
 
 def main():
     """Import the modules of the programs, and serve."""
+    # Scanning the modules for garbage takes a fifth of the time of their import.
+    gc.disable()
     # As in an installed script. The entry points that are read here are valid for all
     # programs with this path; reading them takes longer than most commands.
     del sys.path[0]
@@ -362,6 +364,7 @@ def main():
     # Keep the shared pages from being copied.
     gc.collect()
     gc.freeze()
+    gc.enable()
     call = serve(socket.socket(fileno=int(sys.argv[1])))
     if call is None:
         return

@@ -108,14 +108,21 @@ class TestKeystoneProjects(base.TestCase):
         path = self.home / f'{name}.yaml'
         path.write_text(textwrap.dedent(stack_templates.MORE))
         created = self.show_stack('member', 'create', name, '-t', str(path))
-        wait_until(
-            lambda: (
-                self.show_stack('reader', 'show', name)['stack_status']
-                == 'CREATE_COMPLETE'
-            ),
-            lambda: f'CREATE_COMPLETE of {name}',
+        mount = f'/orchestration/v1/{self.keystone.projects[PROJECT]}'
+        self.wait_for(
+            f'{mount}/stacks/{name}', 'stack', 'stack_status', 'CREATE_COMPLETE'
         )
         return path, created
+
+    def wait_for(self, path, kind, key, status):
+        """Wait until an object of the API has a status."""
+        headers = {'X-Auth-Token': self.keystone.token('reader')}
+
+        def read():
+            answer = self.standalone.request('GET', path, headers=headers)
+            return answer.json()[kind][key]
+
+        wait_until(lambda: read() == status, lambda: f'{status}, not {read()}')
 
     def test_a_stack_belongs_to_its_project_and_a_reader_cannot_change_it(self):
         path, created = self.create_stack('web')
@@ -222,10 +229,7 @@ class TestKeystoneProjects(base.TestCase):
             *('member', 'receiver', 'create', '--cluster', 'web'),
             *('--action', 'CLUSTER_SCALE_OUT', 'hook'),
         )
-        wait_until(
-            lambda: self.show_cluster('reader', 'show', 'web')['status'] == 'ACTIVE',
-            lambda: 'ACTIVE of web',
-        )
+        self.wait_for('/clustering/v1/clusters/web', 'cluster', 'status', 'ACTIVE')
 
         # Users of its project see it, by name, by id and by a prefix of the id.
         for user in ('member', 'reader'):
