@@ -189,7 +189,7 @@ class ClusterTests:
     def test_a_profile_and_its_type(self):
         path = self.file('spec.yaml', PROFILE)
         valid = self.json('profile', 'validate', '--spec-file', path)
-        self.profile('first')
+        self.check_output('profile', 'create', '--spec-file', path, 'first')
 
         self.json('profile', 'update', '--name', 'second', 'first')
         self.json('profile', 'update', '--metadata', 'tier=web', 'second')

@@ -58,12 +58,11 @@ class HeatCase(OpenStackCase):
             lambda: not remaining_names(), lambda: f'the end of {remaining_names()}'
         )
 
-    def create(self, name, template, *argv):
-        """Create a stack, and wait for COMPLETE; return the path of its template."""
-        path = self.file(f'{name}.yaml', template)
-        self.check_output('stack', 'create', name, '-t', path, *argv)
+    def create(self, name, template, **parameters):
+        """Create a stack without the client, and wait for COMPLETE."""
+        body = {'stack_name': name, 'template': template, 'parameters': parameters}
+        self.ask('POST', '/stacks', json=body)
         self.wait_for(name, 'CREATE_COMPLETE')
-        return path
 
     def resources(self, name):
         """Return the status and the physical id of each resource, by name."""

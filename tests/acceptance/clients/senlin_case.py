@@ -1,6 +1,9 @@
 """The base case of the tests of the Senlin client."""
 
+import textwrap
+
 import requests
+import yaml
 
 from tests.acceptance.clients import environments
 from tests.acceptance.clients.openstack_case import OpenStackCase
@@ -73,9 +76,9 @@ class SenlinCase(OpenStackCase):
         wait_until(lambda: not busy(), lambda: f'the end of {busy()}')
 
     def profile(self, name, text=PROFILE):
-        """Store a profile; return its name."""
-        path = self.file(f'{name}.yaml', text)
-        self.check_output('profile', 'create', '--spec-file', path, name)
+        """Store a profile without the client; return its name."""
+        spec = yaml.safe_load(textwrap.dedent(text))
+        self.ask('POST', '/profiles', json={'profile': {'name': name, 'spec': spec}})
         return name
 
     def create(self, name, size, *argv):

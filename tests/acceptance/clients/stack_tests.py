@@ -157,7 +157,7 @@ class StackLifecycleTests:
         )
 
     def test_an_update_of_an_existing_stack_keeps_omitted_values(self):
-        self.create('existing', TEMPLATE, '--parameter', 'value=first')
+        self.create('existing', TEMPLATE, value='first')
 
         self.check_output('stack', 'update', 'existing', '--existing')
         self.wait_for('existing', 'UPDATE_COMPLETE')
@@ -303,7 +303,9 @@ class StackQueryTests:
         environment = self.file(
             'shown.env', 'parameter_defaults: {value: from the environment}\n'
         )
-        self.create('shown', TEMPLATE, '-e', environment)
+        path = self.file('shown.yaml', TEMPLATE)
+        self.check_output('stack', 'create', 'shown', '-t', path, '-e', environment)
+        self.wait_for('shown', 'CREATE_COMPLETE')
 
         rows = self.json('stack', 'resource', 'list', 'shown')
         shown = self.json('stack', 'resource', 'show', 'shown', 'keep')
@@ -368,8 +370,8 @@ class StackQueryTests:
             outputs: {text: {value: {get_attr: [leaf, output]}}}
             """,
         )
-        self.create(
-            'outer',
+        outer = self.file(
+            'outer.yaml',
             """\
             heat_template_version: 2021-04-16
             resources:
@@ -378,6 +380,8 @@ class StackQueryTests:
             """,
         )
 
+        self.check_output('stack', 'create', 'outer', '-t', outer)
+        self.wait_for('outer', 'CREATE_COMPLETE')
         output = self.json('stack', 'output', 'show', 'outer', 'text')
         rows = self.json('stack', 'resource', 'list', 'outer', '-n', '2')
         events = self.json('stack', 'event', 'list', 'outer', '--nested-depth', '2')
@@ -525,7 +529,8 @@ class StackMaintenanceTests:
         )
 
     def test_a_stack_that_watcherlite_has_locked_rejects_changes(self):
-        path = self.create('locked', TEMPLATE)
+        self.create('locked', TEMPLATE)
+        path = self.file('locked.yaml', TEMPLATE)
         before = self.resources('locked')
 
         self.run_watcherlite('stack', 'lock', 'locked', '--level', 'stacks', '--wait')
