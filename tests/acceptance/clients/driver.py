@@ -4,8 +4,9 @@ The interpreter of the clients' environment runs this module, which uses only th
 standard library and the clients. It reads one JSON object per line from standard input:
 the name of a program, its arguments and additions to the environment. It writes one
 JSON object per line with exit code and output. Each command is a forked process that
-calls the `main` of the program. It differs from the installed script in two ways: the
-modules and entry points are already loaded, and waits between two requests are shorter.
+calls the `main` of the program, or executes the text of `python -c`. It differs from
+the installed script in two ways: the modules and entry points are already loaded, and
+waits between two requests are shorter.
 """
 
 import contextlib
@@ -122,6 +123,10 @@ def run(program, argv, environment, out, err):
     sys.argv = [program, *argv]
     time.sleep = functools.partial(sleep_less, time.sleep)
     try:
+        if program == 'python':
+            sys.argv = ['-c', *argv[2:]]
+            exec(argv[1], {'__name__': '__main__'})
+            return 0
         code = sys.modules[PROGRAMS[program]].main()
     except SystemExit as end:
         code = end.code

@@ -80,14 +80,12 @@ class TestWatcher(ClientTests, ClientCase):
             self.assertIn('| dummy ', done.out, str(done))
 
     def test_every_command_of_the_client_is_tested(self):
-        done = self.clients.run_script('python', '-I', '-c', NAMES)
+        done = self.clients.run('python', '-c', NAMES)
 
         self.assertEqual(set(), set(done.out.split()) - list_commands())
 
     def test_a_program_that_names_no_version_gets_the_oldest(self):
-        done = self.clients.run_script(
-            'python', '-I', '-W', 'ignore', '-c', PROGRAM, self.standalone.url
-        )
+        done = self.clients.run('python', '-c', PROGRAM, self.standalone.url)
         shown = done.json()
 
         self.assertTrue(shown['same'])

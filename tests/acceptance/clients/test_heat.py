@@ -77,7 +77,7 @@ class TestHeatClient(
     """One process with SQLite."""
 
     def test_every_command_of_the_client_is_tested(self):
-        done = self.clients.run_script('python', '-I', '-c', NAMES)
+        done = self.clients.run('python', '-c', NAMES)
 
         names = set(done.out.split())
         documented = list_commands() | {
@@ -102,9 +102,9 @@ class TestHeatClient(
     def test_a_program_that_uses_the_library(self):
         path = self.file('program.yaml', stack_templates.MORE)
 
-        done = self.clients.run_script(
-            *('python', '-I', '-W', 'ignore', '-c', PROGRAM),
-            *(self.endpoint('programs'), pathlib.Path(path).read_text()),
+        done = self.clients.run(
+            *('python', '-c', PROGRAM, self.endpoint('programs')),
+            pathlib.Path(path).read_text(),
         )
 
         self.assertEqual(['by-program'], done.json())
