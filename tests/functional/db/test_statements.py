@@ -351,7 +351,7 @@ class StatementTests(counting.CountingTests):
         plan, _ = store_plan(self.store, *(make_action() for _ in range(5)))
         with self.store.transaction() as tx:
             taken = tx.claim(worker=WORKER, limit=9, now=NOW, plan_id=plan.id)
-        outputs = {'text': 'ž' * 400_000}
+        outputs = {'text': 'ž' * 200_000}
         changes = [ActionChange(a, a.evolve(outputs=outputs)) for a in taken]
 
         with self.store.transaction() as tx:
