@@ -4,7 +4,8 @@ Importing them takes longer than most tests. For its first program, a test proce
 starts another one, which imports the modules and then forks every program: see `main`.
 A forked program differs from one that its installed script starts only
 in the imported modules; the examples of the documentation run in a shell, which finds
-`Scripts` of the same names; the tests of clients start the installed scripts.
+`Scripts` of the same names; the tests of completion and of keystone start the installed
+scripts.
 
 The protocol on the socket is JSON, one line per message: a request with a program and
 its three standard files, a response with its pid, and later its exit code.

@@ -3,10 +3,10 @@
 import datetime
 import json
 import re
+import subprocess
 
 import requests
 
-from tests.acceptance import preloaded
 from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.clients.identity import (
     DOMAIN,
@@ -16,6 +16,7 @@ from tests.acceptance.clients.identity import (
     Keystone,
 )
 from tests.acceptance.clients.serving import ServedCase, Standalone
+from tests.acceptance.daemons import SCRIPTS
 from tests.bounded import TIMEOUT
 
 SERVICE = 'watcherlite'
@@ -84,8 +85,9 @@ class TestKeystone(ServedCase):
         self.assertEqual(200, self.get(self.keystone.token('operator')).status_code)
 
     def test_the_command_of_watcherlite_uses_the_catalog(self):
-        done = preloaded.complete(
-            ['watcherlite', 'goal', 'list', '-f', 'json'],
+        # A script works as installed.
+        done = subprocess.run(
+            [str(SCRIPTS / 'watcherlite'), 'goal', 'list', '-f', 'json'],
             env={
                 **self.clients.environment,
                 'OS_AUTH_URL': self.keystone.url,
@@ -96,7 +98,10 @@ class TestKeystone(ServedCase):
                 'OS_PROJECT_DOMAIN_ID': DOMAIN['id'],
                 'OS_REGION_NAME': REGION,
             },
-            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
         )
 
         self.assertEqual((0, ''), (done.returncode, done.stderr))
