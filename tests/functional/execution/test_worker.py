@@ -159,10 +159,7 @@ class HintTest(WorldCase):
         first = world.worker()
         world.start(action('a', 'waits'))
         gate.wait_until_entered()
-        swept = threading.Event()
-        # After its first sweep, which would find the plan without a hint.
-        world.worker()._services.chores.after(0, swept.set)
-        self.assertTrue(swept.wait(LONGEST / 2))
+        self.wait_until_swept(world.worker())
         plan = World(world.store).start('b')
 
         settled = self.send_command(first, commands.LaunchActionPlan(plan.uuid))
@@ -173,8 +170,15 @@ class HintTest(WorldCase):
         )
         self.assertEqual(plan_states.SUCCEEDED, world.wait_until_ended(plan).state)
 
+    def wait_until_swept(self, worker: Worker) -> None:
+        """Wait for the first sweep, which would find work without a hint."""
+        swept = threading.Event()
+        worker._services.chores.after(0, swept.set)
+        self.assertTrue(swept.wait(LONGEST / 2))
+
     def wait_until_idle(self, worker: Worker) -> None:
-        """Wait until claims have emptied the queues."""
+        """Wait until claims have emptied the queues, after the first sweep."""
+        self.wait_until_swept(worker)
         World(worker._services.store).wait_until(
             lambda: not any(source.more for source in queues_of(worker))
         )
@@ -185,8 +189,10 @@ class HintTest(WorldCase):
             {'waits': kind(execute=gate)}, max_parallel=1, sweep_interval=3600.0
         )
         for _ in range(2):
-            self.wait_until_idle(world.worker(lanes=('engine',)))
+            world.worker(lanes=('engine',))
         first, other = world.workers
+        self.wait_until_idle(first)
+        self.wait_until_idle(other)
         # As a command reaches one worker of the lane.
         world.workers.remove(other)
         world.add(*(world.new_action(f'a{n}', 'waits') for n in range(3)))
