@@ -8,13 +8,21 @@ from typing import Any, ClassVar, Self, cast
 
 from tests.specs.cost_case import CostCase, Costs, EndListener
 from tests.specs.stack_promises import PLAIN, PromiseCase
-from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res, template
+from tests.stack_worlds import (
+    TENANT,
+    ExternalResources,
+    StackWorld,
+    StackWorldCase,
+    res,
+    sample,
+    template,
+)
 from tests.worlds import Gate
 from watcherlite.db.api import Store
 from watcherlite.db.sqlalchemy.store import SqlStore
 from watcherlite.domain.actions import Action
 from watcherlite.domain.events import STACK, Event
-from watcherlite.domain.resource_results import Batch, Property, Ready
+from watcherlite.domain.resource_results import REPLACE, Batch, Property, Ready
 from watcherlite.domain.stacks import Stack
 from watcherlite.plugins import base
 from watcherlite.states import stack as states
@@ -405,6 +413,36 @@ class StackPromisesTest(PromiseCase, StackWorldCase):
         for row in world.store.list_resources([stack.id]):
             self.assertEqual('CREATE_FAILED', row.state.name)
             self.assertIn('Outcome unknown', row.status_reason)
+
+    def test_a_worker_whose_lease_expired_unnoticed_replaces_no_resource(self) -> None:
+        gate = self.create_gate()
+        deciding = iter([gate])
+
+        Sample: Any = sample(ExternalResources())
+
+        class Gated(Sample):
+            def decide(self, *arguments: Any) -> str:
+                next(deciding, bool)()
+                return REPLACE
+
+        world = self.create_stack_world({'Gated': Gated}, sweep_interval=0.2)
+        lost = world.worker()
+        stack = world.make({'a': res('Gated')})
+        world.start_update(stack, {'a': res('Gated', value='new')})
+        gate.wait_until_entered()
+        world.workers.remove(lost)
+        world.lost.append(lost)
+        world.store.end_lease(lost.record.uuid)
+        world.worker()
+        stack = world.wait_until_settled(stack)
+        rows = world.store.list_resources([stack.id], superseded=True)
+
+        gate.open()
+        world.wait_until(lambda: not lost.dispatcher.owned)
+
+        self.assertEqual('UPDATE_COMPLETE', stack.state.name, world.full_report())
+        self.assertEqual(['a'], [row.name for row in rows])
+        self.assertEqual(rows, world.store.list_resources([stack.id], superseded=True))
 
     def test_handlers_that_block_wait_together(self) -> None:
         gate = self.create_gate(Ready('id'))

@@ -196,10 +196,14 @@ class Convergence:
         :param older: None: a new row with these properties
         """
         work = self._work
+        action_id = work.action_id()
 
         def store() -> Resource:
             with work.services.store.transaction() as tx:
                 tx.lock_stacks([work.inputs.stack])
+                # A row that a worker without the action inserts now would remain in
+                # progress, or be a second one of the same name.
+                work.check_attempt(tx, action_id)
                 rows = tx.resources_by_id([work.row.id])
                 row = rows.get(work.row.id, work.row)
                 chosen = older or self._insert(tx, row, properties)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from watcherlite import exceptions
+from watcherlite.db.api import Transaction
 from watcherlite.domain.outcomes import Derived, DerivedAction
 from watcherlite.domain.resource_results import PassOn, Ready
 from watcherlite.domain.stacks import Resource, Stack
@@ -28,6 +29,7 @@ from watcherlite.engine.stacks.services import StackServices
 from watcherlite.engine.stacks.tree import is_rolling_back
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ResourceHandler
+from watcherlite.states import action as action_states
 from watcherlite.states import stack as states
 
 T = TypeVar('T')
@@ -110,6 +112,29 @@ class ResourceOperation:
     def retry(self, call: Callable[[], T]) -> T:
         """Call the store, and retry while it is unavailable."""
         return retry_while_unavailable(self.action, f'Resource {self.row.uuid}', call)
+
+    def action_id(self) -> int:
+        """Return the id of the action, for `check_attempt`."""
+        store = self.services.store
+        return self.retry(lambda: store.get_action(self.action.uuid)).id
+
+    def check_attempt(self, tx: Transaction, action_id: int) -> None:
+        """Raise LeaseLost unless the action still runs in this attempt.
+
+        The transaction has locked the stack, so that the action neither ends nor is
+        taken over before its end. `fence` does not suffice: a worker may wait for the
+        lock, or be suspended, until its lease has expired.
+        """
+        found = tx.lock_actions([action_id]).get(action_id)
+        if (
+            found is None
+            or found.attempt != self.action.attempt
+            or found.status not in action_states.STARTED
+        ):
+            raise exceptions.LeaseLost(
+                f'Action {self.action.uuid} does not run in attempt '
+                f'{self.action.attempt} any more; the resource is unchanged.'
+            )
 
     @property
     def is_rollback(self) -> bool:
