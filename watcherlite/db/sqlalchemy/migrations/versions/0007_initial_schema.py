@@ -498,14 +498,13 @@ INDEXES: dict[str, dict[str, str]] = {
 
 
 def upgrade() -> None:
-    for table in TABLES:
-        _create_table(table)
+    tables = {name: _create_table(name) for name in TABLES}
     if op.get_bind().dialect.name == 'postgresql':
         # Free space for the next version of a row on its page: half of the changes of a
         # status then update no index.
         op.execute('ALTER TABLE actions SET (fillfactor = 60)')
-    for table, indexes in INDEXES.items():
-        _create_indexes(table, indexes)
+    for name, indexes in INDEXES.items():
+        _create_indexes(tables[name], indexes)
 
 
 def _is_mysql() -> bool:
@@ -524,7 +523,7 @@ def _rank(table: str, index: str, name: str) -> str:
     return name if again and generated else ''
 
 
-def _create_table(table: str) -> None:
+def _create_table(table: str) -> sa.Table:
     columns = TABLES[table]
     if _is_mysql():
         # As in older databases: generated columns are the last ones.
@@ -532,7 +531,7 @@ def _create_table(table: str) -> None:
     first = next(iter(columns))
     counted = columns[first] is COUNTED
     unique = UNIQUE.get(table, (('uuid',),) * ('uuid' in columns))
-    op.create_table(
+    return op.create_table(
         table,
         *(_column(name, kind) for name, kind in columns.items()),
         sa.PrimaryKeyConstraint(*KEYS.get(table, (first,)), name=f'pk_{table}'),
@@ -565,22 +564,18 @@ def _column(name: str, kind: Any) -> sa.Column[Any]:
     return sa.Column(name, kind, nullable=False)
 
 
-def _create_indexes(table: str, indexes: dict[str, str]) -> None:
-    """Create the indexes of a table.
-
-    By text: alembic would create a model of the table for each index.
-    """
-    added = []
-    for name in sorted(indexes, key=lambda name: _rank(table, indexes[name], name)):
+def _create_indexes(table: sa.Table, indexes: dict[str, str]) -> None:
+    # Without `op.create_index`, which makes a model of the table for each index.
+    for name in sorted(
+        indexes, key=lambda name: _rank(table.name, indexes[name], name)
+    ):
         columns, _, condition = indexes[name].partition(' WHERE ')
+        where = sa.text(condition) if condition else None
         unique = name.startswith('uq_')
-        index = f'UNIQUE INDEX {name}' if unique else f'INDEX ix_{table}_{name}'
-        if _is_mysql():
-            # It has no partial indexes.
-            added.append(f'ADD {index} ({columns})')
-            continue
-        where = f' WHERE {condition}' if condition else ''
-        op.execute(f'CREATE {index} ON {table} ({columns}){where}')
-    if added:
-        # MySQL alters a table once, not once for each index.
-        op.execute(f'ALTER TABLE {table} {", ".join(added)}')
+        sa.Index(
+            name if unique else f'ix_{table.name}_{name}',
+            *(table.c[column] for column in columns.split(', ')),
+            unique=unique,
+            postgresql_where=where,
+            sqlite_where=where,
+        ).create(op.get_bind())
