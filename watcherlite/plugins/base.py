@@ -998,8 +998,10 @@ class DataSource(Plugin):
     Its options name the service; it is used if `is_configured` returns True.
     """
 
-    #: The metrics that it has, of `watcherlite.plugins.openstack.metrics`.
-    metrics: ClassVar[Collection[str]] = ()
+    @property
+    def metrics(self) -> Collection[str]:
+        """Return those of `watcherlite.plugins.openstack.metrics` that it has."""
+        return ()
 
     @property
     def is_configured(self) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from oslo_config import cfg
 
@@ -22,7 +22,7 @@ class File(base.DataSource):
     """
 
     description = 'Reads measurements from a JSON file.'
-    metrics: ClassVar[Sequence[str]] = tuple(metrics.UNITS)
+    metrics: Sequence[str] = tuple(metrics.UNITS)
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:

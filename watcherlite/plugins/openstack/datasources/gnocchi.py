@@ -8,7 +8,6 @@ import json
 import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
 
 from oslo_config import cfg
 
@@ -60,7 +59,7 @@ class Gnocchi(base.CloudClient, base.DataSource):
     """Gnocchi with the measurements of ceilometer."""
 
     description = 'Reads measurements from Gnocchi.'
-    metrics: ClassVar[Sequence[str]] = tuple(SERIES)
+    metrics: Sequence[str] = tuple(SERIES)
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:

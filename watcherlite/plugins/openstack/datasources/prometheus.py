@@ -15,6 +15,8 @@ from watcherlite.plugins import base
 from watcherlite.plugins.openstack import errors, metrics
 from watcherlite.plugins.openstack.datasources import answers
 
+#: Maximum length of an expression of an option.
+LONGEST_EXPRESSION = 1000
 _AGGREGATES = {'mean': 'avg', 'min': 'min', 'max': 'max', 'count': 'avg'}
 _MEBIBYTE = 1024 * 1024
 #: Nanoseconds of CPU time per second, to percent.
@@ -59,27 +61,76 @@ _QUERIES: Mapping[str, Callable[[str, str, str], str]] = {
     metrics.INSTANCE_CPU_USAGE: _cpu_of_servers,
     metrics.INSTANCE_RAM_USAGE: _memory_of_servers,
 }
+#: Metrics whose name depends on the exporter -> the default of their option: what
+#: ceilometer reads from the sensors of hosts, and from libvirt.
+_EXPRESSIONS: Mapping[str, str] = {
+    metrics.HOST_OUTLET_TEMP: 'ceilometer_hardware_ipmi_node_outlet_temperature',
+    metrics.HOST_INLET_TEMP: 'ceilometer_hardware_ipmi_node_temperature',
+    # It has CFM.
+    metrics.HOST_AIRFLOW: '10 * ceilometer_hardware_ipmi_node_airflow',
+    metrics.HOST_POWER: 'ceilometer_hardware_ipmi_node_power',
+    metrics.INSTANCE_L3_CACHE_USAGE: 'ceilometer_cpu_l3_cache',
+}
+#: The number of values of an expression that are combined in a period.
+_STEPS = 10
 
 
-def query(
-    metric: str, host_label: str, server_label: str, aggregate: str, period: float
+def query(metric: str, label: str, aggregate: str, period: float) -> str:
+    """Return the query for a metric of all hosts or servers; raise Invalid.
+
+    :param label: with the host or the uuid of the server
+    """
+    function, seconds = _function(aggregate), f'{max(1, round(period))}s'
+    return _QUERIES[metric](label, function, seconds)
+
+
+def query_of_expression(
+    expression: str, label: str, aggregate: str, period: float
 ) -> str:
-    """Return the query for a metric of all hosts or servers; raise Invalid."""
+    """Return the query for an expression of an option; raise Invalid.
+
+    A measurement counts until the next one, so that periods may be shorter than the
+    interval of the measurements.
+    """
+    seconds = max(1, round(period))
+    step = max(1, seconds // _STEPS)
+    return (
+        f'max by ({label}) '
+        f'({_function(aggregate)}_over_time(({expression})[{seconds}s:{step}s]))'
+    )
+
+
+def _function(aggregate: str) -> str:
     if aggregate not in _AGGREGATES:
         raise exceptions.Invalid(
             f'Prometheus has no aggregate {aggregate}; use one of '
             f'{", ".join(_AGGREGATES)}'
         )
-    label = host_label if metric in metrics.HOST_METRICS else server_label
-    seconds = f'{max(1, round(period))}s'
-    return _QUERIES[metric](label, _AGGREGATES[aggregate], seconds)
+    return _AGGREGATES[aggregate]
+
+
+def _expression_option(metric: str) -> cfg.Opt:
+    """Return the option for the expression of a metric."""
+    return cfg.StrOpt(
+        f'{metric}_expression',
+        default=_EXPRESSIONS[metric],
+        max_length=LONGEST_EXPRESSION,
+        help=f'The expression of PromQL for {metric}, in {metrics.UNITS[metric]}: the '
+        'name of a metric, usually. Set it if the measurements come from '
+        'another exporter. Empty: this datasource does not have the metric, so that '
+        'the next one of [data_models] datasources is used.',
+    )
 
 
 class _PromQL(base.DataSource):
     """The queries and answers of Prometheus, whatever the transport."""
 
     name: ClassVar[str]
-    metrics: ClassVar[Sequence[str]] = tuple(_QUERIES)
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """Return the metrics, without those whose expression is empty."""
+        return (*_QUERIES, *filter(self._expression, _EXPRESSIONS))
 
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
@@ -93,12 +144,21 @@ class _PromQL(base.DataSource):
                 'or begins with it and a dot.',
             ),
             cfg.StrOpt(
+                'sensor_host_label',
+                default='resource',
+                regex='^[a-zA-Z_][a-zA-Z0-9_]*$',
+                help='The label with the host name of a compute node, in the '
+                'measurements of its sensors: host_outlet_temp, host_inlet_temp, '
+                'host_airflow and host_power.',
+            ),
+            cfg.StrOpt(
                 'instance_uuid_label',
                 default='resource',
                 regex='^[a-zA-Z_][a-zA-Z0-9_]*$',
                 help='The label with the uuid of a server, in the measurements of '
                 'ceilometer.',
             ),
+            *map(_expression_option, _EXPRESSIONS),
         )
 
     def send(self, promql: str) -> bytes:
@@ -113,12 +173,14 @@ class _PromQL(base.DataSource):
         aggregate: str = 'mean',
     ) -> Mapping[str, float]:
         """Return the values of the resources, of one query."""
-        options = self.options
         is_host = metric in metrics.HOST_METRICS
-        label = options.fqdn_label if is_host else options.instance_uuid_label
-        promql = query(
-            metric, options.fqdn_label, options.instance_uuid_label, aggregate, period
-        )
+        label = self._label(metric)
+        if metric in _QUERIES:
+            promql = query(metric, label, aggregate, period)
+        else:
+            promql = query_of_expression(
+                self._expression(metric), label, aggregate, period
+            )
         values = _values(self.name, self.send(promql), label)
         if is_host:
             return answers.values_of_hosts(values, resources)
@@ -130,6 +192,21 @@ class _PromQL(base.DataSource):
                 for name, value in found.items()
             }
         return found
+
+    def _expression(self, metric: str) -> str:
+        expression: str = self.options[f'{metric}_expression'].strip()
+        return expression
+
+    def _label(self, metric: str) -> str:
+        """Return the label with the host or the uuid of the server."""
+        if metric not in metrics.HOST_METRICS:
+            name = 'instance_uuid_label'
+        elif metric in _EXPRESSIONS:
+            name = 'sensor_host_label'
+        else:
+            name = 'fqdn_label'
+        label: str = self.options[name]
+        return label
 
 
 def _values(source: str, body: bytes, label: str) -> dict[str, float]:

@@ -5,6 +5,7 @@ import json
 from tests import base
 from watcherlite import exceptions
 from watcherlite.plugins import options
+from watcherlite.plugins.openstack import metrics
 from watcherlite.plugins.openstack.datasources.prometheus import Aetos, Prometheus
 
 
@@ -80,6 +81,59 @@ class TestPrometheus(base.TestCase):
             {'one': 10.0}, source.read('instance_ram_usage', {'one': 2}, 300)
         )
         self.assertIn('max by (uuid)', self.queries[0])
+
+    def test_sensors_of_hosts_are_read_by_their_own_label(self):
+        for metric, expression in (
+            ('host_outlet_temp', 'ceilometer_hardware_ipmi_node_outlet_temperature'),
+            ('host_inlet_temp', 'ceilometer_hardware_ipmi_node_temperature'),
+            ('host_airflow', '10 * ceilometer_hardware_ipmi_node_airflow'),
+            ('host_power', 'ceilometer_hardware_ipmi_node_power'),
+        ):
+            source = self.source(self.answer('resource', **{'c1.example.org': '38.5'}))
+
+            self.assertEqual({'c1': 38.5}, source.read(metric, {'c1': 8, 'c2': 8}, 300))
+            self.assertEqual(
+                [f'max by (resource) (avg_over_time(({expression})[300s:30s]))'],
+                self.queries,
+            )
+
+    def test_the_expressions_of_other_exporters_are_options(self):
+        power = 'ipmi_dcmi_power_consumption_watts{job="ipmi"}'
+        cache = 'sum by (uuid) (llc_occupancy_bytes)'
+        source = self.source(
+            self.answer('nodename', c1='200'),
+            sensor_host_label='nodename',
+            host_power_expression=power,
+        )
+
+        self.assertEqual({'c1': 200.0}, source.read('host_power', {'c1': 8}, 5, 'max'))
+        self.assertEqual(
+            [f'max by (nodename) (max_over_time(({power})[5s:1s]))'], self.queries
+        )
+        source = self.source(
+            self.answer('uuid', one='4096'),
+            instance_uuid_label='uuid',
+            instance_l3_cache_usage_expression=cache,
+        )
+
+        self.assertEqual(
+            {'one': 4096.0}, source.read('instance_l3_cache_usage', {'one': 2}, 100)
+        )
+        self.assertEqual(
+            [f'max by (uuid) (avg_over_time(({cache})[100s:10s]))'], self.queries
+        )
+
+    def test_a_metric_without_an_expression_is_left_to_other_datasources(self):
+        self.assertEqual(set(metrics.UNITS), set(self.source({}).metrics))
+        self.assertEqual(
+            {'host_airflow', 'host_power'},
+            set(metrics.UNITS)
+            - set(
+                self.source(
+                    {}, host_airflow_expression='', host_power_expression=' '
+                ).metrics
+            ),
+        )
 
     def test_refusals_and_foreign_answers_are_named(self):
         for answer, reason in (

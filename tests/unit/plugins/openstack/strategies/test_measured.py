@@ -423,8 +423,9 @@ class TestUniformAirflow(MeasuredCase):
             ),
             (outlet_temperature.OutletTemperature, 'host_outlet_temp'),
         ):
+            without = {f'{metric}_expression': '' for metric in strategy.metrics}
             source = Prometheus(
-                options.standalone_group(Prometheus, {'url': 'http://x'})
+                options.standalone_group(Prometheus, {'url': 'http://x', **without})
             )
             with self.assertRaisesRegex(
                 exceptions.ConfigurationError, f'No datasource has {missing}'
