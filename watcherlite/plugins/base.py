@@ -44,6 +44,7 @@ PLANNERS = 'watcherlite.planners'
 DATA_MODELS = 'watcherlite.data_models'
 DATASOURCES = 'watcherlite.datasources'
 SCORING_ENGINES = 'watcherlite.scoring_engines'
+SCORING_ENGINE_CONTAINERS = 'watcherlite.scoring_engine_containers'
 NAMESPACES = (
     ACTION_TYPES,
     RESOURCE_HANDLERS,
@@ -55,6 +56,7 @@ NAMESPACES = (
     DATA_MODELS,
     DATASOURCES,
     SCORING_ENGINES,
+    SCORING_ENGINE_CONTAINERS,
 )
 Kept = TypeVar('Kept')
 #: Action types of watcherlite itself, reserved for it and not allowed in plans.
@@ -451,7 +453,7 @@ class Plugin:
     """
 
     #: One sentence for operators.
-    description: ClassVar[str] = ''
+    description: str = ''
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
         """Store `options`: the group `<namespace>.<name>` of the ini file."""
@@ -1032,17 +1034,33 @@ class DataSource(Plugin):
 class ScoringEngine(Plugin):
     """The calculation of scores from features, for example by a trained model.
 
-    Strategies use it by the name of its entry point; the API shows its `description`
-    and `metainfo`.
+    Strategies use it by the name of its entry point, or by that in its container; the
+    API shows its `description` and `metainfo`.
     """
 
     #: The description of the features and scores for strategies, usually JSON.
-    metainfo: ClassVar[str] = ''
+    metainfo: str = ''
 
     def calculate_score(self, features: str) -> str:
         """Return the score of features; both are JSON.
 
         Raise Invalid for features that do not fit.
+        """
+        raise NotImplementedError
+
+
+class ScoringEngineContainer(Plugin):
+    """A set of scoring engines that is known only when a process runs.
+
+    For example, of all trained models in a directory.
+    """
+
+    def scoring_engines(self) -> Mapping[str, ScoringEngine]:
+        """Return the scoring engines, by name.
+
+        Called when a daemon starts, to store what the API shows, and when a strategy
+        uses one of them. A scoring engine with an entry point of the same name is used
+        instead. An exception is logged, and means that there are none.
         """
         raise NotImplementedError
 

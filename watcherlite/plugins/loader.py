@@ -19,7 +19,15 @@ from oslo_config import cfg
 from watcherlite import exceptions
 from watcherlite.conf import masking
 from watcherlite.destinations import Destinations
-from watcherlite.plugins import base, options, parameters, properties, schemas, specs
+from watcherlite.plugins import (
+    base,
+    options,
+    parameters,
+    properties,
+    schemas,
+    scoring_engine_containers,
+    specs,
+)
 from watcherlite.plugins.openstack.connections import Clouds
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 
@@ -37,6 +45,10 @@ KINDS: Mapping[str, tuple[type[Any], str]] = {
     base.DATA_MODELS: (base.DataModel, 'data model'),
     base.DATASOURCES: (base.DataSource, 'datasource'),
     base.SCORING_ENGINES: (base.ScoringEngine, 'scoring engine'),
+    base.SCORING_ENGINE_CONTAINERS: (
+        base.ScoringEngineContainer,
+        'scoring engine container',
+    ),
 }
 #: Those of a namespace that is not ours.
 _OTHER: tuple[type[Any], str] = (object, 'plugin')
@@ -108,7 +120,7 @@ class _Candidate:
         if self.namespace == base.RESOURCE_HANDLERS and not is_built_in:
             self.reason = properties.declaration_problem(plugin)
         elif self.namespace == base.SCORING_ENGINES:
-            self.reason = _text_problem(plugin)
+            self.reason = scoring_engine_containers.text_problem(plugin)
         if self.reason is not None:
             return
         self.options = options.of(plugin)
@@ -134,7 +146,7 @@ class Plugins:
         self._destinations = destinations
         self._by_name = _unique(self._all)
         self._made: dict[tuple[str, str], tuple[type[Any], Any]] = {}
-        self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._not_found_text)
+        self._not_found = functools.lru_cache(MOST_UNKNOWN)(self._find_similar)
         if conf is not None:
             self._register_options(conf)
 
@@ -152,6 +164,7 @@ class Plugins:
         data_models: Mapping[str, type] | None = None,
         datasources: Mapping[str, type] | None = None,
         scoring_engines: Mapping[str, type] | None = None,
+        scoring_engine_containers: Mapping[str, type] | None = None,
         options: cfg.ConfigOpts | None = None,
         destinations: Callable[[], Destinations] = Destinations,
         clouds: Clouds | None = None,
@@ -171,6 +184,7 @@ class Plugins:
             base.DATA_MODELS: data_models or {},
             base.DATASOURCES: datasources or {},
             base.SCORING_ENGINES: scoring_engines or {},
+            base.SCORING_ENGINE_CONTAINERS: scoring_engine_containers or {},
         }
         return cls(
             [
@@ -220,7 +234,41 @@ class Plugins:
     make_planner = functools.partialmethod(make, base.PLANNERS)
     make_data_model = functools.partialmethod(make, base.DATA_MODELS)
     make_datasource = functools.partialmethod(make, base.DATASOURCES)
-    make_scoring_engine = functools.partialmethod(make, base.SCORING_ENGINES)
+
+    def make_scoring_engine(self, name: str) -> base.ScoringEngine:
+        """Return a scoring engine, with an entry point or of a container.
+
+        :raises PluginNotFound: none of that name is installed
+        :raises PluginError: it cannot be loaded
+        """
+        own = self.names(base.SCORING_ENGINES)
+        if name in own:
+            engine: base.ScoringEngine = self.make(base.SCORING_ENGINES, name)
+            return engine
+        contained = self._contained_scoring_engines()
+        if name in contained:
+            return contained[name]
+        raise exceptions.PluginNotFound(
+            _not_found_text('scoring engine', sorted({*own, *contained}), name)
+        )
+
+    def scoring_engines(self) -> dict[str, base.ScoringEngine]:
+        """Return the usable scoring engines, by name in alphabetical order."""
+        found = self._contained_scoring_engines()
+        for name in self.names(base.SCORING_ENGINES):
+            # One that cannot be loaded keeps its name.
+            found.pop(name, None)
+        for name in self.loadable(base.SCORING_ENGINES):
+            found[name] = self.make(base.SCORING_ENGINES, name)
+        return dict(sorted(found.items()))
+
+    def _contained_scoring_engines(self) -> dict[str, base.ScoringEngine]:
+        return scoring_engine_containers.contained(
+            {
+                name: functools.partial(self.make, base.SCORING_ENGINE_CONTAINERS, name)
+                for name in self.loadable(base.SCORING_ENGINE_CONTAINERS)
+            }
+        )
 
     def resource_types(self) -> dict[str, type[base.ResourceHandler]]:
         """Return the usable types of resources, by name."""
@@ -328,13 +376,9 @@ class Plugins:
             return self._conf[options.group_name(namespace, name)]
         return options.standalone_group(self.plugin(namespace, name))
 
-    def _not_found_text(self, namespace: str, name: str) -> str:
+    def _find_similar(self, namespace: str, name: str) -> str:
         _, noun = KINDS.get(namespace, _OTHER)
-        names = self.names(namespace)
-        near = difflib.get_close_matches(name, names, n=1)
-        meant = f' Did you mean {near[0]}?' if near else ''
-        installed = ', '.join(names) or 'none'
-        return f'There is no {noun} {name}.{meant} Installed: {installed}.'
+        return _not_found_text(noun, self.names(namespace), name)
 
 
 def load(
@@ -372,12 +416,12 @@ def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
     return load().list_opts()
 
 
-def _text_problem(engine: Any) -> str | None:
-    """Return why the texts of a scoring engine cannot be stored, or None."""
-    for name in ('description', 'metainfo'):
-        if not isinstance(getattr(engine, name), str):
-            return f'its {name} is not a str'
-    return None
+def _not_found_text(noun: str, names: Sequence[str], name: str) -> str:
+    """Return the message for a name that is not among the installed ones."""
+    near = difflib.get_close_matches(name, names, n=1)
+    meant = f' Did you mean {near[0]}?' if near else ''
+    installed = ', '.join(names) or 'none'
+    return f'There is no {noun} {name}.{meant} Installed: {installed}.'
 
 
 def _plugin_class(plugin: type) -> type:

@@ -269,6 +269,7 @@ class TestDistribution(base.TestCase):
             'watcherlite.data_models': f'{wrong}DataModel',
             'watcherlite.datasources': f'{wrong}DataSource',
             'watcherlite.scoring_engines': f'{wrong}ScoringEngine',
+            'watcherlite.scoring_engine_containers': f'{wrong}ScoringEngineContainer',
         }
         lost = "ModuleNotFoundError: No module named 'other_plugins'"
         self.assertEqual(

@@ -7,7 +7,7 @@ from tests import base
 from watcherlite import exceptions, testing
 from watcherlite.domain.solutions import Solution
 from watcherlite.plugins.base import Strategy
-from watcherlite.plugins.scoring_engines.dummy import DummyMax
+from watcherlite.plugins.scoring_engines.dummy import Aggregate
 from watcherlite.testing.clock import ManualClock
 
 
@@ -65,7 +65,9 @@ class RunStrategyTest(base.TestCase):
                 solution.add_action('nop', {'message': score})
                 return solution
 
-        solution = testing.run_strategy(Scored, scoring_engines={'max': DummyMax()})
+        solution = testing.run_strategy(
+            Scored, scoring_engines={'max': Aggregate('', max)}
+        )
 
         self.assertEqual({'message': '[2]'}, solution.actions[0].input_parameters)
         with self.assertRaisesRegex(exceptions.PluginNotFound, 'scoring engine max'):

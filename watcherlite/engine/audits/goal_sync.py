@@ -12,7 +12,7 @@ from watcherlite.domain.audits import NewGoal, NewScoringEngine, NewStrategy
 from watcherlite.domain.solutions import IndicatorSpecification
 from watcherlite.execution.retries import retry_on_conflict
 from watcherlite.plugins import base
-from watcherlite.plugins.base import GOALS, SCORING_ENGINES, STRATEGIES
+from watcherlite.plugins.base import GOALS, STRATEGIES
 
 LOG = logging.getLogger(__name__)
 
@@ -31,6 +31,9 @@ class ProposalPlugins(Protocol):
 
     def make_scoring_engine(self, name: str) -> base.ScoringEngine:
         """Return an instance; raises PluginNotFound or PluginError."""
+
+    def scoring_engines(self) -> Mapping[str, base.ScoringEngine]:
+        """Return the usable scoring engines, by name."""
 
     def loadable(self, namespace: str) -> dict[str, Any]:
         """Return the usable classes of a namespace, by name."""
@@ -123,8 +126,8 @@ def installed_strategies(
 
 
 def installed_scoring_engines(proposers: ProposalPlugins) -> list[NewScoringEngine]:
-    """Return the rows of the installed scoring engines."""
+    """Return the rows of the installed scoring engines and of containers."""
     return [
-        NewScoringEngine(str(uuid.uuid4()), name, kind.description, kind.metainfo)
-        for name, kind in proposers.loadable(SCORING_ENGINES).items()
+        NewScoringEngine(str(uuid.uuid4()), name, engine.description, engine.metainfo)
+        for name, engine in proposers.scoring_engines().items()
     ]

@@ -2,7 +2,7 @@
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from watcherlite import exceptions
 from watcherlite.plugins import base
@@ -86,43 +86,42 @@ class DummyScorer(base.ScoringEngine):
         return json.dumps([workload, *probabilities])
 
 
-class _Aggregate(base.ScoringEngine):
-    """A function of the features."""
+class Aggregate(base.ScoringEngine):
+    """A function of the features.
 
-    def aggregate(self, numbers: Sequence[float]) -> float:
-        """Return the value of the function."""
-        raise NotImplementedError
+    :param description: shown to users
+    """
+
+    def __init__(
+        self, description: str, aggregate: Callable[[Sequence[float]], float]
+    ) -> None:
+        super().__init__()
+        self.description = description
+        self._aggregate = aggregate
 
     def calculate_score(self, features: str) -> str:
         """Return a list with the value of the function."""
         numbers = parse_numbers(features)
         if not numbers:
             raise exceptions.Invalid('There are no features; at least 1 is needed')
-        return json.dumps([self.aggregate(numbers)])
+        return json.dumps([self._aggregate(numbers)])
 
 
-class DummyMin(_Aggregate):
-    """Return the minimum of the features."""
+class DummyScoringContainer(base.ScoringEngineContainer):
+    """Return the scoring engines that aggregate their features."""
 
-    description = 'Dummy Scorer calculating the minimum value'
+    description = 'Scoring engines that aggregate their features, for trials.'
 
-    def aggregate(self, numbers: Sequence[float]) -> float:
-        return min(numbers)
-
-
-class DummyMax(_Aggregate):
-    """Return the maximum of the features."""
-
-    description = 'Dummy Scorer calculating the maximum value'
-
-    def aggregate(self, numbers: Sequence[float]) -> float:
-        return max(numbers)
-
-
-class DummyAverage(_Aggregate):
-    """Return the average of the features."""
-
-    description = 'Dummy Scorer calculating the average value'
-
-    def aggregate(self, numbers: Sequence[float]) -> float:
-        return statistics.fmean(numbers)
+    def scoring_engines(self) -> Mapping[str, base.ScoringEngine]:
+        """Return those of the minimum, the maximum and the average."""
+        return {
+            'dummy_min_scorer': Aggregate(
+                'Dummy Scorer calculating the minimum value', min
+            ),
+            'dummy_max_scorer': Aggregate(
+                'Dummy Scorer calculating the maximum value', max
+            ),
+            'dummy_avg_scorer': Aggregate(
+                'Dummy Scorer calculating the average value', statistics.fmean
+            ),
+        }
