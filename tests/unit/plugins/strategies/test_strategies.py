@@ -8,6 +8,7 @@ from watcherlite.domain.solutions import Solution
 from watcherlite.plugins import loader
 from watcherlite.plugins.base import STRATEGIES
 from watcherlite.plugins.scoring_engines.dummy import WORKLOADS
+from watcherlite.plugins.strategies import dummy_with_resize
 
 
 class Context:
@@ -52,6 +53,7 @@ class StrategiesTest(base.TestCase):
                 'actuator': 'unclassified',
                 'cluster_health': 'cluster_health',
                 'dummy': 'dummy',
+                'dummy_with_resize': 'dummy',
                 'dummy_with_scorer': 'dummy',
                 'stack_health': 'stack_health',
             },
@@ -70,6 +72,28 @@ class StrategiesTest(base.TestCase):
         self.assertEqual(
             [('nop', {'message': 'x'}), ('sleep', {'duration': 10.2})],
             self.proposed('dummy', para1=10.2, para2='x')[1:],
+        )
+
+    def test_dummy_with_resize_proposes_to_move_and_resize_unknown_servers(
+        self,
+    ) -> None:
+        moved, resized = dummy_with_resize.MIGRATED, dummy_with_resize.RESIZED
+        places = {
+            'migration_type': 'live',
+            'source_node': 'compute2',
+            'destination_node': 'compute3',
+        }
+
+        self.assertEqual(
+            [
+                ('nop', {'message': 'hello World'}),
+                ('nop', {'message': 'Welcome'}),
+                ('sleep', {'duration': 5.0}),
+                ('migrate', {**places, 'resource_id': moved}),
+                ('migrate', {**places, 'resource_id': resized}),
+                ('resize', {'flavor': 'x2', 'resource_id': resized}),
+            ],
+            self.proposed('dummy_with_resize', para1=2, para2='x'),
         )
 
     def test_dummy_with_scorer_proposes_actions_with_its_scores(self) -> None:

@@ -23,7 +23,7 @@ class NodeResourceConsolidation(base.Strategy):
     goal = 'server_consolidation'
     display_name = 'Node Resource Consolidation strategy'
     description = 'Empties compute nodes whose servers have room on others.'
-    planner = 'graph'
+    planner = 'node_resource_consolidation'
     data_models = ('compute',)
     schema: ClassVar[Mapping[str, Any]] = {
         'type': 'object',
@@ -44,11 +44,7 @@ class NodeResourceConsolidation(base.Strategy):
 
 
 def propose(model: ComputeModel, host_choice: str = AUTO) -> Solution:
-    """Return the actions that empty compute nodes.
-
-    The migrations from one node follow each other; those of several nodes run in
-    parallel.
-    """
+    """Return the actions that empty compute nodes, which the planner orders."""
     nodes = [node for node in model.nodes if node.state == UP]
     nodes.sort(key=lambda node: model.used(node).vcpus)
     free = [node for node in nodes if not model.servers_of(node)]
@@ -59,25 +55,17 @@ def propose(model: ComputeModel, host_choice: str = AUTO) -> Solution:
         if _empty(model, node, list(reversed(occupied))):
             sources.append(node)
     solution = Solution()
-    chains: dict[str, str] = {}
-    disabled: dict[str, str] = {}
     moved = model.moved()
+    closed: list[ComputeNode] = []
     if host_choice == AUTO and moved:
-        for node in (*free, *sources):
-            if node.is_enabled:
-                disabled[node.uuid] = proposals.disable(solution, node, REASON)
+        closed = [node for node in (*free, *sources) if node.is_enabled]
+    for node in closed:
+        proposals.disable(solution, node, REASON)
     for server, source, destination in moved:
-        before = chains.get(source.uuid)
-        chains[source.uuid] = proposals.migrate(
-            solution,
-            server,
-            source,
-            None if host_choice == AUTO else destination,
-            parents=[before] if before else sorted(disabled.values()),
-        )
-    for node in (*free, *sources):
-        if node.uuid in disabled:
-            proposals.enable(solution, node, parents=sorted(chains.values()))
+        place = None if host_choice == AUTO else destination
+        proposals.migrate(solution, server, source, place)
+    for node in closed:
+        proposals.enable(solution, node)
     solution.set_efficacy_indicators(
         compute_nodes_count=len(model.nodes),
         released_compute_nodes_count=len(sources),

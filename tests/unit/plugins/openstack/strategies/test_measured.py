@@ -5,7 +5,7 @@ import json
 from tests import base
 from tests.compute_models import make_node, make_server, migrations, services
 from watcherlite import exceptions, testing
-from watcherlite.plugins import options
+from watcherlite.plugins import loader, options
 from watcherlite.plugins.openstack.datasources.file import File
 from watcherlite.plugins.openstack.datasources.prometheus import Prometheus
 from watcherlite.plugins.openstack.models import compute
@@ -220,7 +220,10 @@ class TestNodeResourceConsolidation(base.TestCase):
     def test_nodes_are_closed_while_nova_selects_destinations(self):
         solution = self.propose()
 
-        disable, first, second, enable = solution.actions
+        planner = loader.load().make_planner(
+            node_resource_consolidation.NodeResourceConsolidation.planner
+        )
+        disable, first, second, enable = planner.plan(solution).actions
         self.assertEqual('disabled', disable.input_parameters['state'])
         self.assertEqual((disable.name,), first.parents)
         self.assertEqual((first.name,), second.parents)
