@@ -6,7 +6,7 @@ types; the type of nodes that are stacks is `os.heat.stack`, see `stack_profile`
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -130,6 +130,10 @@ class ProfileTypes:
         found = self.find(*versioned_type(spec))
         given = properties_of(spec)
         handler = self.make(found.handler)
+        declared = handler.properties
+        if not handler.allows_undeclared:
+            required = [name for name, one in declared.items() if one.required]
+            check_items(given, declared, required)
         fitted = self.fit(handler, given)
         return CheckedSpec(found.full_name, found.handler, fitted)
 
@@ -196,6 +200,27 @@ def properties_of(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(properties, Mapping | None):
         raise exceptions.Invalid('The properties of a spec are a map.')
     return properties or {}
+
+
+def check_items(
+    given: Mapping[str, Any], known: Collection[str], required: Iterable[str]
+) -> None:
+    """Raise Invalid for the unknown and the missing properties of a spec.
+
+    With the texts of Senlin, and for all of them.
+    """
+    names = sorted(str(key) for key in given)
+    wrong = [f"Unrecognizable spec item '{key}'" for key in names if key not in known]
+    wrong += [
+        f"Required spec item '{key}' not provided"
+        for key in required
+        if key not in given
+    ]
+    if len(wrong) > schemas.MAX_PROBLEMS:
+        more = len(wrong) - schemas.MAX_PROBLEMS
+        wrong = [*wrong[: schemas.MAX_PROBLEMS], f'and {more} more problems']
+    if wrong:
+        raise exceptions.Invalid('; '.join(wrong))
 
 
 def name_of(entry_point: str) -> str:

@@ -40,6 +40,7 @@ class TestProfiles(OperationsCase):
             self.operations.profiles.create,
             'Failed in creating profile x: ',
         )
+        sample = {'type': 'sample', 'version': '1.0'}
         for spec, kind, text in (
             (
                 {'version': '1.0'},
@@ -51,6 +52,12 @@ class TestProfiles(OperationsCase):
                 exceptions.NotFound,
                 "The profile_type 'nope-1.0' could not be found. Known types: "
                 'os.heat.stack-1.0, plain-1.0, sample-1.0.',
+            ),
+            (
+                {**sample, 'properties': {'when': 'now', 'where': 'here'}},
+                exceptions.InvalidSpec,
+                f"{reason}Unrecognizable spec item 'when'; Unrecognizable spec item "
+                "'where'",
             ),
         ):
             with self.subTest(spec=spec), self.assert_refused(text, kind):

@@ -250,7 +250,11 @@ class TestSpecs(TypesCase):
             ),
             ({**good, 'colour': 1}, "Unrecognizable spec item 'colour'"),
             ({**good, 'properties': []}, 'The properties of a spec are a map.'),
-            (self.spec(), 'properties.flavor: is required'),
+            (
+                self.spec(colour=1, size=2),
+                "Unrecognizable spec item 'colour'; Unrecognizable spec item 'size'; "
+                "Required spec item 'flavor' not provided",
+            ),
             (self.spec(flavor='x'), 'properties.flavor: "x" is none of "s", "m"'),
             (self.spec(flavor='s', port=22), 'port 22 is not allowed here'),
         ):

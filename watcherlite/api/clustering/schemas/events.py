@@ -3,6 +3,7 @@
 from watcherlite.api.clustering.schemas import fragments
 from watcherlite.api.fragments import closed
 from watcherlite.api.operation import Schema, Versioned, unversioned
+from watcherlite.engine.clusters.action_types import DEFINITIONS
 
 #: Name of a level -> its number in responses.
 LEVELS = {
@@ -45,10 +46,7 @@ INDEX: Versioned = unversioned(
                 'description': 'Of these clusters and of their nodes: uuid, name or '
                 'short id.',
             },
-            'action': {
-                **fragments.SEVERAL,
-                'description': 'Types of actions: CLUSTER_CREATE, ...',
-            },
+            'action': fragments.one_of(sorted(DEFINITIONS)),
             'level': fragments.one_of(tuple(LEVELS)),
         }
     )

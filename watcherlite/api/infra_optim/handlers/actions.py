@@ -141,11 +141,16 @@ ROUTES = ACTIONS.routes(schemas, schemas.ACTION, 'Show an action.')
 def update(request: Request) -> Response:
     """Skip a PENDING action, or edit the message of a SKIPPED one.
 
+    The state may have any case.
+
     :raises Invalid: the patch is malformed, or its change is never possible
     :raises NotFound: no such action
     :raises Conflict: the state of the action or its plan does not allow it
     """
-    changes = patches.parse(request.body, allowed=PATCHED, mandatory=PATCHED)
+    changes = [
+        _in_upper_case(change)
+        for change in patches.parse(request.body, allowed=PATCHED, mandatory=PATCHED)
+    ]
     for change in changes:
         _check_value(change)
     listed = ACTIONS.find(request)
@@ -166,6 +171,15 @@ def update(request: Request) -> Response:
         # A repeated skip without a reason keeps the old reason.
         action = plans.edit_skip_message(action.uuid, message)
     return ACTIONS.respond(request, dataclasses.replace(listed, action=action))
+
+
+def _in_upper_case(change: patches.Change) -> patches.Change:
+    """Return a change with its state, if it is known, in upper case."""
+    if change.name == 'state' and isinstance(change.value, str):
+        state = change.value.upper()
+        if state in KNOWN_STATES:
+            return dataclasses.replace(change, value=state)
+    return change
 
 
 def _check_value(change: patches.Change) -> None:

@@ -149,14 +149,6 @@ def validated_type(parts: ClusterServices, spec: Values) -> str:
 
 def _check(parts: ClusterServices, policy: Policy, given: Values) -> None:
     schema = policy.schema
-    known = schema.get('properties') or {}
-    names = sorted(str(key) for key in given)
-    wrong = [f"Unrecognizable spec item '{key}'" for key in names if key not in known]
-    wrong += [
-        f"Required spec item '{key}' not provided"
-        for key in schema.get('required') or ()
-        if key not in given
-    ]
-    if wrong:
-        raise exceptions.Invalid('; '.join(wrong))
+    known, required = schema.get('properties') or {}, schema.get('required') or ()
+    profile_types.check_items(given, known, required)
     parts.plugins.fit_policy(policy, given)
