@@ -339,6 +339,21 @@ class StoreStacksContract(StackCase):
         self.save_stack(stack, *reversed(changed))
         self.assertEqual(changed, self.store.list_resources([stack.id]))
 
+    def test_a_resource_is_found_in_its_project_while_it_exists(self) -> None:
+        stack = self.insert_stack()
+        row, gone = self.insert_resources(stack, {'name': 'a'}, {'deleted_at': NOW})
+        find = self.store.resource_of_project
+
+        self.assertEqual(
+            [row, None, None, None],
+            [
+                find(row.uuid, stack.tenant),
+                find(row.uuid, 'another project'),
+                find(gone.uuid, stack.tenant),
+                find('no uuid', stack.tenant),
+            ],
+        )
+
     def test_the_resources_of_stacks_are_the_existing_ones(self) -> None:
         stack, other, third = (self.insert_stack() for _ in range(3))
         plain, old, _ = self.insert_resources(

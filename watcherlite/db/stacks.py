@@ -149,6 +149,9 @@ class StackStore(Protocol):
         :param superseded: include superseded resources, which still exist
         """
 
+    def resource_of_project(self, uuid: str, tenant: str) -> Resource | None:
+        """Return a resource that is not deleted, if its stack is of the project."""
+
     def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
         """Return the resources of stacks that wait at a hook, by id.
 

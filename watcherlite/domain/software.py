@@ -107,6 +107,20 @@ class SoftwareDeployment(NewSoftwareDeployment):
     id: int
 
 
+def attributes_of(config: NewSoftwareConfig) -> dict[str, Any]:
+    """Return a config as the attributes of a resource with such a config."""
+    show = {
+        'id': config.uuid,
+        'name': config.name,
+        'group': config.group,
+        'config': config.config,
+        'options': dict(config.options),
+        'inputs': list(config.inputs),
+        'outputs': list(config.outputs),
+    }
+    return {'config': config.config, 'show': show}
+
+
 def derive_inputs(
     declared: Sequence[Document], values: Document
 ) -> list[dict[str, Any]]:

@@ -637,7 +637,8 @@ class RunningResource(Protocol):
     :cvar data: private data of the handler
     :cvar files: submitted with the template of the stack, name -> text
     :cvar dependencies: for `create`, `update` and their polls: the attributes of the
-        resources of the stack that it depends on, by their values of get_resource
+        resources of the stack that it depends on, by their values of get_resource, and
+        those of its `software_configs`
     :cvar deadline: the time of the timeout, aware, UTC
     """
 
@@ -759,6 +760,14 @@ class ResourceHandler(Connecting, Plugin):
         Operations on it are forwarded to a worker of that host, if there is one.
         """
         return None
+
+    def software_configs(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return the values of properties that may be ids of software configs.
+
+        The attributes `config` and `show` of such configs are among the `dependencies`,
+        whether they belong to the API or to any stack of the project.
+        """
+        return ()
 
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
         """Return the attributes of a resource with these properties; None: any.

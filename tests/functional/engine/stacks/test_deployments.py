@@ -21,6 +21,7 @@ HANDLERS: dict[str, type] = {
     'OS::Heat::SoftwareDeployment': deployments.SoftwareDeployment,
     'OS::Heat::SoftwareDeploymentGroup': deployment_groups.SoftwareDeploymentGroup,
     'OS::Heat::DeployedServer': deployed_servers.DeployedServer,
+    'OS::Heat::MultipartMime': software.MultipartMime,
 }
 
 
@@ -185,3 +186,61 @@ class TestDeployments(StackWorldCase):
         software.signal(uuid, token, {'deploy_status_code': 0})
         deployment = store.find_software_deployment(uuid, stack.tenant).deployment
         self.assertEqual('COMPLETE', deployment.status)
+
+    def test_a_template_uses_configs_of_the_api_and_of_other_stacks(self) -> None:
+        store = self.world.store
+        software = SoftwareOperations(store, self.world.clock, StackLimits())
+        other = self.world.make(
+            {'config': res('OS::Heat::SoftwareConfig', config='of a stack')}, name='x'
+        )
+        values = {'config': 'of the API', 'group': 'script'}
+        config = software.create_config(other.tenant, values).uuid
+
+        def deployed(kind: str = 'OS::Heat::SoftwareDeployment', **given: Any) -> Any:
+            return res(kind, signal_transport='NO_SIGNAL', **given)
+
+        stack = self.world.make(
+            {
+                'server': res('OS::Heat::DeployedServer'),
+                'api': deployed(name='1', config=config, server=ref('server')),
+                'stack': deployed(
+                    name='2',
+                    config=self.world.resource(other, 'config').physical_id,
+                    server=ref('server'),
+                ),
+                'group': deployed(
+                    'OS::Heat::SoftwareDeploymentGroup',
+                    name='3',
+                    config=config,
+                    servers={'only': ref('server')},
+                ),
+                'parts': res('OS::Heat::MultipartMime', parts=[{'config': config}]),
+            }
+        )
+
+        self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.state.reason)
+        self.assertEqual(
+            ['of the API', 'of a stack', 'of the API'],
+            [one['config'] for one in self.read(stack)['deployments']],
+        )
+        parts = self.world.resource(stack, 'parts').attributes['config']
+        self.assertIn('of the API', parts)
+
+    def test_a_config_of_another_project_does_not_exist(self) -> None:
+        store = self.world.store
+        software = SoftwareOperations(store, self.world.clock, StackLimits())
+        config = software.create_config('another project', {'config': 'theirs'}).uuid
+
+        stack = self.world.make(
+            {
+                'one': res(
+                    'OS::Heat::SoftwareDeployment',
+                    config=config,
+                    server='a-server',
+                    signal_transport='NO_SIGNAL',
+                )
+            }
+        )
+
+        self.assertEqual('CREATE_FAILED', stack.state.name)
+        self.assertIn('nor the id of one of this project', stack.state.reason)

@@ -96,6 +96,15 @@ ABANDONED = _RESOURCES_OF.where(
     resources.c.action != constant('DELETE'),
 )
 WAITING = _RESOURCES_OF.where(resources.c.hook.is_not(None))
+RESOURCE_OF_PROJECT = (
+    RESOURCES.select()
+    .join(stacks, resources.c.stack_id == stacks.c.id)
+    .where(
+        resources.c.uuid == sa.bindparam('uuid'),
+        resources.c.deleted_at.is_(None),
+        stacks.c.tenant == sa.bindparam('tenant'),
+    )
+)
 COUNT_RESOURCES = (
     sa.select(sa.func.count())
     .select_from(stacks)
@@ -295,6 +304,11 @@ class SqlStackStore:
         statement = live_resources(superseded, named=True)
         rows = self._db.rows(statement, ids=ids, names=desired)
         return list(map(RESOURCES.read, rows))
+
+    def resource_of_project(self, uuid: str, tenant: str) -> Resource | None:
+        for row in self._db.rows(RESOURCE_OF_PROJECT, uuid=uuid, tenant=tenant):
+            return RESOURCES.read(row)
+        return None
 
     def waiting_resources(self, stack_ids: Iterable[int]) -> list[Resource]:
         return read_all(self._db, RESOURCES, WAITING, stack_ids)

@@ -26,6 +26,7 @@ from watcherlite.engine.stacks.resource_context import (
     build_handler_context,
 )
 from watcherlite.engine.stacks.services import StackServices
+from watcherlite.engine.stacks.software_configs import read_attributes
 from watcherlite.engine.stacks.tree import is_rolling_back
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, ResourceHandler
@@ -174,17 +175,28 @@ class ResourceOperation:
             self.blueprint.definition.files,
             properties=properties,
             metadata=metadata,
-            dependencies=self._dependencies,
+            dependencies=self._dependencies(properties),
         )
 
-    @property
-    def _dependencies(self) -> dict[str, Mapping[str, Any]]:
-        """Return the attributes of its dependencies, by their references."""
-        return {
+    def _dependencies(
+        self, properties: Mapping[str, Any] | None
+    ) -> dict[str, Mapping[str, Any]]:
+        """Return the attributes of its dependencies, by their references.
+
+        :param properties: None: its operation needs no software configs
+        """
+        found = {
             row.reference or row.name: row.attributes
             for row in self.related.values()
             if row.name != self.row.name
         }
+        desired = self.handler.software_configs(properties) if properties else ()
+        others = set(desired) - found.keys()
+        if others:
+            found |= self.retry(
+                lambda: read_attributes(self.services.store, self.stack.tenant, others)
+            )
+        return found
 
     def adoption_context(self) -> HandlerContext:
         """Return the context for its handler to adopt an existing resource."""

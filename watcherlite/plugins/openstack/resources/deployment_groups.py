@@ -1,6 +1,6 @@
 """Groups of deployments: one config applied to several servers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 
 from watcherlite import exceptions
@@ -49,6 +49,10 @@ class SoftwareDeploymentGroup(NestedHandler):
                 'of the group; use another name'
             )
 
+    def software_configs(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return the id of the config."""
+        return deployments.config_ids(properties)
+
     def expand(
         self, context: NestedContext, members: Sequence[Member]
     ) -> Sequence[Batch]:
@@ -89,8 +93,7 @@ def _config(context: NestedContext, reference: str) -> dict[str, Any]:
     known = (context.dependencies.get(reference) or {}).get('show')
     if known is None or 'config' not in known:
         raise exceptions.Invalid(
-            f'{context.resource_name}: {reference} is not the value of get_resource of '
-            'a software config of this template'
+            f'{context.resource_name}: {deployments.NO_CONFIG.format(reference)}'
         )
     values = {name: known[name] for name in ('options', 'inputs', 'outputs')}
     if known['group'] == deployments.COMPONENT:

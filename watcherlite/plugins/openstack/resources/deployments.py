@@ -6,7 +6,7 @@ their results to a URL with a token, as heat-config does.
 
 import json
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -45,10 +45,16 @@ COMPONENT = 'component'
 _SIGNALLED, _FAILURE = 'deployment_id', 'failure'
 #: The pauses between two looks for the signal, in seconds.
 _SHORTEST, _LONGEST = 1.0, 5.0
+#: The error for a config that does not exist.
+NO_CONFIG = (
+    '{} is neither the value of get_resource of a software config of this template nor '
+    'the id of one of this project'
+)
 
 CONFIG = Property(
     fields.TEXT,
-    'The config: its value of get_resource. Without one, only the inputs are passed.',
+    'The config: its value of get_resource, or its id, also one of the API or of '
+    'another stack of the project. Without one, only the inputs are passed.',
     updatable=True,
 )
 COMMON: Mapping[str, Property] = {
@@ -103,6 +109,10 @@ class SoftwareDeployment(ResourceHandler):
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
         return scaling_policy.OPTIONS
+
+    def software_configs(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return the id of the config."""
+        return config_ids(properties)
 
     def attribute_names(self, properties: Mapping[str, Any]) -> None:
         """Return None: the outputs of the config are attributes, too."""
@@ -243,21 +253,24 @@ class SoftwareDeployment(ResourceHandler):
         return derive_inputs(source.get('inputs') or (), {**values, **own})
 
 
+def config_ids(properties: Mapping[str, Any]) -> Collection[str]:
+    """Return the ids of the configs in the properties of a deployment or a group."""
+    config = properties.get('config')
+    return [config] if config else []
+
+
 def _is_signalled(context: ResourceContext, deployment_id: str) -> bool:
     return context.attributes.get(_SIGNALLED) == deployment_id
 
 
 def _source(context: ResourceContext) -> dict[str, Any]:
-    """Return the config of the template that is deployed, empty without one."""
+    """Return the config that is deployed, empty without one."""
     desired = context.properties.get('config')
     if not desired:
         return {}
     known = context.dependencies.get(desired) or {}
     if 'config' not in known or 'show' not in known:
-        raise ResourceFault(
-            f'{desired} is not the value of get_resource of a software config of this '
-            'template'
-        )
+        raise ResourceFault(NO_CONFIG.format(desired))
     return dict(known['show'])
 
 

@@ -184,8 +184,8 @@ class Server(CloudResource):
         ),
         'user_data': field(
             fields.TEXT,
-            'The user data: a text, or a reference to a software config of the '
-            'template.',
+            'The user data: a text, or the id of a software config of the template, of '
+            'another stack of the project, or of the API.',
             default='',
             updatable=True,
             sent=OWN,
@@ -230,6 +230,10 @@ class Server(CloudResource):
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         return list(_server_problems(values))
+
+    def software_configs(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return the user data, which may be the id of a config."""
+        return [properties.get('user_data') or '']
 
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool

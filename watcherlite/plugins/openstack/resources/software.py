@@ -2,7 +2,7 @@
 
 import email
 import os.path
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from email.message import Message
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -207,11 +207,15 @@ class MultipartMime(SoftwareConfigBase):
                 ),
                 'default': [],
             },
-            'The configurations: each a text, or a reference to a software config of '
-            'the template, with a `subtype` or a `filename`. The parts of a '
-            '`multipart` are added one by one.',
+            'The configurations: each a text, or the id of a software config, with a '
+            '`subtype` or a `filename`. The parts of a `multipart` are added one by '
+            'one.',
         ),
     }
+
+    def software_configs(self, properties: Mapping[str, Any]) -> Collection[str]:
+        """Return the parts, each of which may be the id of a config."""
+        return [item['config'] for item in properties.get('parts') or ()]
 
     def text(self, context: ResourceContext) -> str:
         parts: list[Message] = []
@@ -233,7 +237,7 @@ def message(parts: Sequence[Message], seed: str) -> str:
 
 
 def config_text(context: ResourceContext, value: str) -> str:
-    """Return the text of a software config of the template, or the value itself."""
+    """Return the text of the software config with an id, or the value itself."""
     known = context.dependencies.get(value) or {}
     return str(known.get('config', value))
 

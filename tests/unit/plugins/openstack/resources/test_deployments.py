@@ -83,7 +83,7 @@ class TestDeployments(case.ResourceCase):
 
         settled = run.create({'config': 'other', 'server': 's'})
 
-        self.assertIn('is not the value of get_resource of a software', settled.reason)
+        self.assertIn('is neither the value of get_resource', settled.reason)
 
     def waiting(self, details):
         """Return a deployment and the result of a signal to it."""
