@@ -29,9 +29,9 @@ from watcherlite.engine.audits.proposal import ProposalBuilder
 from watcherlite.engine.audits.reconciler import ROLE, AuditReconciler
 from watcherlite.engine.audits.runs import AuditRun, RunServices
 from watcherlite.engine.audits.templates import TemplateOperations
+from watcherlite.engine.clusters.actions.policy_actions import policies_of
 from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
-from watcherlite.engine.clusters.policies.cluster_policies import ClusterPolicies
 from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
 from watcherlite.engine.clusters.requests.clusters import ClusterOperations
 from watcherlite.engine.clusters.services import ClusterServices as ClusterParts
@@ -186,7 +186,7 @@ class Runtime:
             host=self.conf.host,
             lanes=self._lanes,
             only_plan=self._only_plan,
-            policies=PolicyChain(ClusterPolicies(self.store, self.plugins)),
+            policies=PolicyChain(policies_of(self._cluster_parts)),
             projection=_projection(),
             admission=PartLockAdmission(self.store),
         )

@@ -134,6 +134,7 @@ def cluster_limits(conf: cfg.ConfigOpts) -> ClusterLimits:
         check_interval_max=group.check_interval_max,
         unique_names=group.name_unique,
         user_actions=frozenset(group.user_action_types),
+        load_balancers=tuple(group.load_balancer_drivers),
     )
 
 

@@ -14,6 +14,7 @@ from watcherlite.domain.clusters import (
     Node,
     PolicyObject,
 )
+from watcherlite.domain.outcomes import Retry
 from watcherlite.engine.clusters import action_types
 from watcherlite.plugins.base import LoadBalancer, Policy, PolicyContext
 from watcherlite.plugins.policies.affinity import Affinity
@@ -67,6 +68,8 @@ class ExternalResources:
         self.after: list[tuple[str, str | None]] = []
         self.members: list[list[str]] = []
         self.removed = 0
+        #: The numbers of calls that find the load balancer being changed.
+        self.busy = self.busy_removals = 0
         #: Whether the deletion of the load balancer fails.
         self.broken = False
         #: Called once, at the next update of members.
@@ -83,14 +86,20 @@ class ExternalResources:
         external = self
 
         class Watched(kind):  # type: ignore[misc, valid-type]
-            def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+            def pre_op(
+                self, context: PolicyContext, data: dict[str, Any]
+            ) -> Retry | None:
                 before = external.stored(context.action_uuid)
-                super().pre_op(context, data)
+                delayed = super().pre_op(context, data)
                 external.steps.append((name, before, dict(data)))
+                return delayed
 
-            def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
-                super().post_op(context, data)
+            def post_op(
+                self, context: PolicyContext, data: dict[str, Any]
+            ) -> Retry | None:
+                delayed = super().post_op(context, data)
                 external.after.append((name, context.result))
+                return delayed
 
         return type(kind.__name__, (Watched,), {})
 
@@ -104,18 +113,26 @@ class ExternalResources:
                 name: str,
                 properties: Mapping[str, Any],
                 members: Sequence[Mapping[str, Any]],
-            ) -> Mapping[str, Any]:
+            ) -> Mapping[str, Any] | Retry:
                 with external.lock:
+                    external.busy -= 1
+                    if external.busy >= 0:
+                        return Retry('it is being changed')
                     external.members.append([member['name'] for member in members])
                     call, external.meanwhile = external.meanwhile, None
                 if call is not None:
                     call()
                 return {'vip_address': '127.0.0.1'}
 
-            def remove(self, name: str) -> None:
+            def remove(self, name: str) -> Retry | None:
                 if external.broken:
                     raise OSError('a secret')
+                with external.lock:
+                    external.busy_removals -= 1
+                    if external.busy_removals >= 0:
+                        return Retry('it is being changed')
                 external.removed += 1
+                return None
 
         return RecordingBalancer
 

@@ -334,6 +334,49 @@ class TestLoadBalancing(ClusterPolicyCase):
         self.assertTrue(any('could not be detached' in line for line in logs.output))
         self.assertNotIn('a secret', ''.join(logs.output))
 
+    def test_a_load_balancer_that_is_being_changed_delays_the_actions(self) -> None:
+        world, given = self.world, {'policy_id': self.policy.uuid}
+        pending = {self.policy.uuid: {'vip_address': '127.0.0.1'}}
+        for kind, inputs, row in (
+            # Twice before it, and once after it.
+            (action_types.CLUSTER_SCALE_IN, {}, pending),
+            (action_types.CLUSTER_DETACH_POLICY, given, None),
+            (action_types.CLUSTER_ATTACH_POLICY, given, pending),
+        ):
+            self.external.busy = self.external.busy_removals = 3
+            action = world.run_action(kind, self.cluster, inputs)
+            self.assertEqual('SUCCEEDED', action.status, action.status_message)
+            self.assertEqual(
+                row, world.reload(self.cluster).data.get('loadbalancers'), kind
+            )
+        self.external.busy_removals = 2
+        deleted = world.run_action(action_types.CLUSTER_DELETE, self.cluster)
+
+        self.assertEqual('SUCCEEDED', deleted.status, deleted.status_message)
+        self.assertEqual((2, []), (self.external.removed, self.bindings(self.cluster)))
+
+    def test_a_cancelled_attachment_leaves_no_load_balancer(self) -> None:
+        given = {'policy_id': self.policy.uuid}
+        self.world.run_action(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)
+        self.external.busy = 10**9
+        action = self.world.request_action(
+            action_types.CLUSTER_ATTACH_POLICY, self.cluster, given
+        )
+        self.world.wait_until(
+            lambda: self.world.store.get_action(action.uuid).token is not None
+        )
+        waiting = self.world.reload(self.cluster).data['loadbalancers']
+
+        self.world.plans.signal_action(action.uuid, 'CANCEL')
+
+        self.assertEqual('CANCELLED', self.world.wait_for_end(action).status)
+        row = self.world.reload(self.cluster)
+        self.assertEqual('recording', waiting[self.policy.uuid]['driver'])
+        self.assertEqual(
+            (2, [], [], {}),
+            (self.external.removed, self.members(), self.bindings(row), row.data),
+        )
+
 
 class TestAttachment(ClusterPolicyCase):
     """The policies that can be attached to a cluster."""

@@ -60,6 +60,16 @@ OPTS = [
         'created by clusters are named according to their configuration.',
     ),
     cfg.ListOpt(
+        'load_balancer_drivers',
+        default=['octavia', 'haproxy'],
+        item_type=cfg.types.String(),
+        help='The drivers of load balancers in the order of preference: a policy '
+        'senlin.policy.loadbalance without `driver` uses the first that can serve its '
+        'cluster. octavia can if the service catalog of the cloud has the service, and '
+        'there is the authority of the user of the cluster. Change it to prefer '
+        'another driver, or to exclude one.',
+    ),
+    cfg.ListOpt(
         'user_action_types',
         default=[],
         item_type=cfg.types.String(),

@@ -140,6 +140,10 @@ class InProgress:
 
 Outcome = Done | Failed | Skipped | Retry | Cancelled | TimedOut | Derived | InProgress
 _TYPES = (Done, Failed, Skipped, Retry, Cancelled, TimedOut, Derived, InProgress)
+#: The outcomes that end an action, by name.
+_ENDS: Mapping[str, Callable[..., Outcome]] = {
+    kind.__name__: kind for kind in (Done, Failed, Cancelled, TimedOut)
+}
 
 _SENLIN: dict[str, Callable[[str], Outcome]] = {
     'OK': lambda reason: Done({'reason': reason} if reason else None),
@@ -172,6 +176,31 @@ def from_returned(value: object, hook: str = 'execute') -> Outcome:
     if value is None or value is False:
         return Failed(f'{hook} returned {value}, not True')
     return Failed(f'{hook} returned a {type(value).__name__}, which is not an outcome')
+
+
+def to_document(outcome: Outcome) -> dict[str, Any]:
+    """Return an outcome that ends an action as JSON."""
+    document: dict[str, Any] = {'type': type(outcome).__name__}
+    for field in dataclasses.fields(outcome):
+        value = getattr(outcome, field.name)
+        if isinstance(value, Fault):
+            value = dataclasses.asdict(value)
+        if isinstance(value, datetime.datetime):
+            value = value.isoformat()
+        if value is not None:
+            document[field.name] = value
+    return document
+
+
+def from_document(document: Mapping[str, Any]) -> Outcome:
+    """Return the outcome of a document of `to_document`."""
+    values = dict(document)
+    kind = _ENDS[values.pop('type')]
+    if 'fault' in values:
+        values['fault'] = Fault(**values['fault'])
+    if 'again_at' in values:
+        values['again_at'] = datetime.datetime.fromisoformat(values['again_at'])
+    return kind(**values)
 
 
 def public_text(error: BaseException) -> str:

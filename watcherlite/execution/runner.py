@@ -29,7 +29,14 @@ from watcherlite.execution.coroutines.steps import (
     hook_kind,
 )
 from watcherlite.execution.in_flight import Attempt, AttemptServices, Checkpoints
-from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
+from watcherlite.execution.policy_chain import (
+    ERROR,
+    OK,
+    PolicyChain,
+    PolicyCheckFailed,
+    PolicyDelay,
+    PolicyWait,
+)
 from watcherlite.execution.ports import ActionTypes, AdmissionCheck
 from watcherlite.execution.results import Conclusion, validated
 from watcherlite.execution.retries import retry_while_unavailable
@@ -162,8 +169,13 @@ class Runner:
             outcome = None
         if outcome is None:
             return Conclusion(results.start(action, self._clock.now(), attempt.data))
-        self._release_policies(attempt, outcome)
-        return self._conclude(attempt, outcome, step, left)
+        await self._release_policies(attempt, outcome)
+        conclusion = self._conclude(attempt, outcome, step, left)
+        if step == results.POLICIES and isinstance(outcome, outcomes.Retry):
+            # Whether it has taken effect was not checked yet.
+            again = conclusion.action.evolve(phase=action.phase)
+            return dataclasses.replace(conclusion, action=again)
+        return conclusion
 
     async def _run_preparation(
         self, attempt: Attempt
@@ -173,7 +185,9 @@ class Runner:
             for step in self._preparation[attempt.action.phase]:
                 outcome = await step(attempt)
                 if outcome is not None:
-                    return outcome, results.PRE_CONDITION
+                    of_policies = step == self.run_pre_policies
+                    name = results.POLICIES if of_policies else results.PRE_CONDITION
+                    return outcome, name
         except BaseException as error:  # a plugin may raise anything
             if attempt.is_dropped:
                 raise
@@ -231,10 +245,11 @@ class Runner:
         )
         return None if reason is None else outcomes.Skipped(reason)
 
-    async def run_pre_policies(self, attempt: Attempt) -> None:
+    async def run_pre_policies(self, attempt: Attempt) -> outcomes.Outcome | None:
         """Run `pre_op` of the policies; raises PolicyCheckFailed."""
-        self._policies.run_pre_op(attempt)
+        delayed = await self._policies.run_pre_op(attempt)
         attempt.context.checkpoint()
+        return None if delayed is None else delayed.as_retry()
 
     async def check_applied(self, attempt: Attempt) -> None:
         """Check whether an earlier run of the action has taken effect."""
@@ -260,7 +275,9 @@ class Runner:
             )
         return outcome
 
-    def _release_policies(self, attempt: Attempt, outcome: outcomes.Outcome) -> None:
+    async def _release_policies(
+        self, attempt: Attempt, outcome: outcomes.Outcome
+    ) -> None:
         """Run `post_op` of the policies whose `pre_op` ran, at an early end."""
         if not attempt.has_plugin or not isinstance(outcome, _ENDS | outcomes.Skipped):
             return
@@ -268,10 +285,13 @@ class Runner:
             return
         try:
             if _may_have_policies(attempt.action):
-                self._policies.run_post_op(attempt, ERROR)
+                delayed = await self._policies.run_post_op(attempt, ERROR)
             else:
-                self._policies.release(attempt)
+                delayed = await self._policies.release(attempt)
+            _refuse_delay(delayed)
         except BaseException:  # a plugin may raise anything
+            if attempt.is_dropped:
+                raise
             LOG.exception(
                 'Action %s (%s) ended before its start, and post_op of its policies '
                 'failed; check the changes of its policies',
@@ -285,8 +305,10 @@ class Runner:
         if _may_have_policies(attempt.action):
             try:
                 self._instantiate(attempt)
-                result = await self.run_post_policies(attempt, result)
+                result = await self._run_post_policies(attempt, result, last=True)
             except BaseException:  # a plugin may raise anything
+                if attempt.is_dropped:
+                    raise
                 LOG.exception(
                     'Action %s (%s) was cancelled, and post_op of its policies failed',
                     attempt.action.uuid,
@@ -340,6 +362,9 @@ class Runner:
 
     async def run_phase(self, attempt: Attempt, result: StepResult) -> StepResult:
         """Call execute, poll, complete or revert of the plugin."""
+        waiting = PolicyWait.from_token(attempt.action.token)
+        if waiting is not None and attempt.context.signal != states.SUSPEND:
+            return StepResult(waiting.outcome, waiting.step, waiting.raised)
         try:
             outcome = validated(await self._run_phase(attempt))
         except BaseException as error:  # a plugin may raise anything
@@ -353,6 +378,15 @@ class Runner:
         self, attempt: Attempt, result: StepResult
     ) -> StepResult:
         """Run `post_op` of the policies when the work has ended."""
+        return await self._run_post_policies(attempt, result)
+
+    async def _run_post_policies(
+        self, attempt: Attempt, result: StepResult, last: bool = False
+    ) -> StepResult:
+        """Run `post_op` of the policies.
+
+        :param last: whether they are not called again: a delay fails the action
+        """
         context, outcome = attempt.context, result.outcome
         if not isinstance(outcome, _ENDS) or self._is_lost():
             return result
@@ -360,13 +394,21 @@ class Runner:
         if isinstance(outcome, outcomes.Done):
             policy_result, context.outputs = OK, outcome.outputs
         try:
-            self._policies.run_post_op(attempt, policy_result)
+            delayed = await self._policies.run_post_op(attempt, policy_result)
+            if last or context.signal in ENDING or context.remaining() == 0.0:
+                _refuse_delay(delayed)
         except (exceptions.Cancelled, exceptions.TimedOut) as error:
             failure = self._failure(attempt, error, result.step)
             return dataclasses.replace(result, outcome=failure)
         except BaseException as error:  # a plugin may raise anything
+            if attempt.is_dropped:
+                raise
             return self._failed_after(attempt, result, error, results.POLICIES)
-        return result
+        if delayed is None:
+            return result
+        wait = PolicyWait(outcome, result.step, result.raised)
+        waiting = outcomes.InProgress(wait.token(), delayed.delay)
+        return dataclasses.replace(result, outcome=waiting)
 
     async def run_post_condition(
         self, attempt: Attempt, result: StepResult
@@ -425,10 +467,17 @@ class Runner:
 
     async def cancel(self, attempt: Attempt, outcome: outcomes.Outcome) -> Conclusion:
         """Return the end of an idle action; cancel its work outside."""
+        waiting = PolicyWait.from_token(attempt.action.token)
+        if waiting is not None:
+            # Its work has ended before.
+            result = StepResult(waiting.outcome, waiting.step, waiting.raised)
+            result = await self._run_post_policies(attempt, result, last=True)
+            result = await self.run_post_condition(attempt, result)
+            return self._conclude(attempt, result.outcome, result.step)
         if attempt.action.token is not None:
             await self._cancel_external(attempt)
         result = StepResult(outcome, results.EXECUTE)
-        result = await self.run_post_policies(attempt, result)
+        result = await self._run_post_policies(attempt, result, last=True)
         return self._conclude(attempt, result.outcome, result.step)
 
     def _is_lost(self) -> bool:
@@ -632,7 +681,14 @@ def _may_have_policies(action: Action) -> bool:
     They ran before a former try, or perhaps at a worker that was lost.
     """
     started = action.start_time is not None and action.end_time is None
-    return action.phase == COMPLETE or action.recoveries > 0 or started
+    tried = started or action.attempt > 1
+    return action.phase == COMPLETE or action.recoveries > 0 or tried
+
+
+def _refuse_delay(delayed: PolicyDelay | None) -> None:
+    """Raise PolicyCheckFailed for a delay that an action has no time for."""
+    if delayed is not None:
+        raise PolicyCheckFailed(delayed.name, delayed.reason)
 
 
 def _with_fault(

@@ -16,7 +16,7 @@ from watcherlite.domain import resource_results
 from watcherlite.domain.clusters import Cluster, Node, Profile
 from watcherlite.domain.creators import Creator
 from watcherlite.domain.documents.plan_document import PlanDocument
-from watcherlite.domain.outcomes import Outcome, TimedOut
+from watcherlite.domain.outcomes import Outcome, Retry, TimedOut
 from watcherlite.domain.resource_results import (
     Batch,
     Expansion,
@@ -479,6 +479,8 @@ class PolicyContext(Protocol):
     :cvar binding_data: the data stored with the binding to this cluster
     :cvar last_op: when it last took effect on this cluster
     :cvar result: of the action, in `post_op`: OK or ERROR; else None
+    :cvar load_balancers: the names of the drivers of load balancers, in the order of
+        preference
     """
 
     name: str
@@ -493,6 +495,7 @@ class PolicyContext(Protocol):
     binding_data: Mapping[str, Any]
     last_op: datetime.datetime | None
     result: str | None
+    load_balancers: Sequence[str]
 
     def now(self) -> datetime.datetime:
         """Return the wall-clock time, aware, in UTC; tests can set it."""
@@ -541,10 +544,18 @@ class Policy(Plugin):
     `senlin.policy.scaling-1.0`. Decisions are made through `data` alone: the changes of
     a policy are stored before the next one is evaluated (spec 001). One instance serves
     one call.
+
+    `attach`, `detach`, `pre_op` and `post_op` may return a `Retry`: they are called
+    again after its delay, with all policies before them, and occupy no thread until
+    then. The timeout of the action limits this.
     """
 
     #: Policies are evaluated in ascending order.
     priority: ClassVar[int] = 100
+    #: Whether its methods mainly wait for a service; see `ActionType.blocking`.
+    blocking: ClassVar[bool] = False
+    #: The service that they call; see `ActionType.service`.
+    service: ClassVar[str | None] = None
     #: Whether a cluster may have only one policy of this type.
     singleton: ClassVar[bool] = True
     #: Supported types of profiles; () is any.
@@ -561,33 +572,50 @@ class Policy(Plugin):
     def validate(self, properties: Mapping[str, Any]) -> None:
         """Validate what the schema cannot express; raise Invalid."""
 
-    def attach(self, context: PolicyContext) -> Mapping[str, Any] | None:
+    def attach(self, context: PolicyContext) -> Mapping[str, Any] | Retry | None:
         """Prepare for a cluster; return the data to store with the binding.
 
-        Raise to refuse; the text is the reason that users read.
+        Raise to refuse; the text is the reason that users read. After a Retry, `detach`
+        is called if the action ends before `attach` has succeeded.
         """
         return None
 
-    def detach(self, context: PolicyContext) -> None:
+    def detach(self, context: PolicyContext) -> Retry | None:
         """Release a cluster; raise to refuse."""
+        return None
 
-    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> Retry | None:
         """Decide before the action runs; raise to fail the action."""
+        return None
 
-    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> Retry | None:
         """React after the action ran, successfully or not; raise to fail the action.
 
         Called with ERROR as well if the action ends before its start, after `pre_op` of
         this policy has returned: it was cancelled meanwhile, its pre_condition skipped
         or failed it, or another policy refused it.
         """
+        return None
 
 
 class LoadBalancer:
     """The driver of a load balancer, called by the load-balancing policy.
 
     Calls may be repeated after the loss of a worker: each passes the desired state.
+    `apply` and `remove` may return a `Retry` while the load balancer is being changed:
+    they are called again later, and no thread is occupied until then. A change that
+    takes longer than the `lb_status_timeout` of the policy fails. ServiceUnavailable,
+    which any method may raise, delays the action as well, and is not limited by it.
+
+    :ivar credential: the authority of the user of the cluster, for
+        `Clouds.connection_for`; None: there is none
+    :ivar properties: of the policy, with the defaults of its schema
+    :ivar fence: called immediately before an effect, see `RunningAction.fence`
     """
+
+    credential: str | None = None
+    properties: Mapping[str, Any] = {}
+    fence: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, options: 'cfg.ConfigOpts | Any' = None) -> None:
         """Store `options`: the group `<namespace>.<name>` of the ini file."""
@@ -598,22 +626,32 @@ class LoadBalancer:
         """Return the options of this driver, for its group and the sample."""
         return ()
 
+    def is_usable(self) -> bool:
+        """Return whether this driver can serve the cluster.
+
+        If the policy names no driver, the first usable one serves it.
+        """
+        return True
+
     def apply(
         self,
         name: str,
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, Any] | Retry:
         """Configure the load balancer of this name with exactly these members.
 
         :param name: of the load balancer, derived from the uuids of cluster and policy
         :param properties: of the policy
-        :param members: each {'id': uuid of the node, 'name', 'address', 'port'}
-        :returns: the data to show in the cluster: {'vip_address': ...}
+        :param members: each {'id': uuid of the node, 'name', 'address', 'port',
+            'addresses': all of the node: [{'network', 'address'}]}
+        :returns: the data to show in the cluster: {'vip_address': ...}; the ids in it,
+            `loadbalancer`, `listener`, `pool` and `healthmonitor`, and `preexisting`
+            are shown with the binding
         """
         raise NotImplementedError
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> Retry | None:
         """Delete the load balancer; succeed if it does not exist."""
         raise NotImplementedError
 

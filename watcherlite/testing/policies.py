@@ -89,6 +89,7 @@ class FakePolicyContext:
         self.binding_data: Mapping[str, Any] = binding_data or {}
         self.last_op = last_op
         self.result: str | None = None
+        self.load_balancers: Sequence[str] = tuple(drivers or {})
         self.node = self._named(node)
         self._known = {profile.id: profile for profile in profiles}
         self._drivers = drivers or {}
@@ -113,7 +114,10 @@ class FakePolicyContext:
     def driver(self, name: str) -> LoadBalancer:
         if name not in self._drivers:
             raise exceptions.PluginNotFound(f'There is no load balancer {name}.')
-        return self._drivers[name]
+        driver = self._drivers[name]
+        driver.credential = self.cluster.uuid
+        driver.properties = self.properties
+        return driver
 
     def mark_applied(self) -> None:
         self.last_op = self.now()

@@ -103,6 +103,7 @@ DEFAULTS = {
         'check_interval_max': 3600,
         'name_unique': False,
         'user_action_types': [],
+        'load_balancer_drivers': ['octavia', 'haproxy'],
     },
     'outgoing_http': {
         'allowed_hosts': [],

@@ -1,5 +1,6 @@
 """The policy chain: order, selection, durable decisions."""
 
+import json
 import math
 
 from tests import base, factories
@@ -7,7 +8,16 @@ from tests.policies import chain_of
 from tests.unit.execution.attempts import make_attempt
 from tests.worlds import raises
 from watcherlite import exceptions
-from watcherlite.execution.policy_chain import ERROR, OK, PolicyChain, PolicyCheckFailed
+from watcherlite.domain.outcomes import Cancelled, Done, Failed, Fault, Retry, TimedOut
+from watcherlite.execution.coroutines.steps import run_steps
+from watcherlite.execution.policy_chain import (
+    ERROR,
+    OK,
+    PolicyChain,
+    PolicyCheckFailed,
+    PolicyDelay,
+    PolicyWait,
+)
 from watcherlite.plugins.base import Policy
 
 
@@ -15,7 +25,7 @@ def make_policy_plugin(name, number, does, before=('nop',), after=('nop',)):
     """Return a policy whose hooks call a function with the data."""
 
     def hook(self, context, data):
-        does(data)
+        return does(data)
 
     members = {
         'priority': number,
@@ -53,7 +63,7 @@ class TestPolicyChain(base.TestCase):
         return make_policy_plugin(name, number, does)
 
     def ask(self, *policies):
-        chain_of(*policies).run_pre_op(self.attempt)
+        run_steps(chain_of(*policies).run_pre_op(self.attempt))
 
     def test_policies_run_in_the_order_of_their_priority_and_attachment(self):
         self.ask(
@@ -73,9 +83,9 @@ class TestPolicyChain(base.TestCase):
         ]
         chain = chain_of(*policies)
 
-        chain.run_pre_op(self.attempt)
+        run_steps(chain.run_pre_op(self.attempt))
         self.asked.append('|')
-        chain.run_post_op(self.attempt, OK)
+        run_steps(chain.run_post_op(self.attempt, OK))
 
         self.assertEqual(['both', 'before', '|', 'both', 'after'], self.asked)
 
@@ -99,8 +109,8 @@ class TestPolicyChain(base.TestCase):
     def test_unchanged_data_is_not_written(self):
         unchanging = self.make_recording('a', 1), self.setting('b', 2, count=1)
         for chain in (PolicyChain(), chain_of(*unchanging)):
-            chain.run_pre_op(self.attempt)
-            chain.run_post_op(self.attempt, OK)
+            run_steps(chain.run_pre_op(self.attempt))
+            run_steps(chain.run_post_op(self.attempt, OK))
 
             self.assertEqual(([], None), (self.kept, self.attempt.data))
 
@@ -121,8 +131,8 @@ class TestPolicyChain(base.TestCase):
             )
         )
 
-        chain.run_pre_op(self.attempt)
-        chain.run_post_op(self.attempt, OK)
+        run_steps(chain.run_pre_op(self.attempt))
+        run_steps(chain.run_post_op(self.attempt, OK))
 
         self.assertEqual({'count': 3}, self.attempt.data)
 
@@ -172,9 +182,9 @@ class TestPolicyChain(base.TestCase):
 
         chain = chain_of(RecordingPolicy())
 
-        chain.run_pre_op(self.attempt)
-        chain.run_post_op(self.attempt, OK)
-        chain.run_post_op(self.attempt, ERROR)
+        run_steps(chain.run_pre_op(self.attempt))
+        run_steps(chain.run_post_op(self.attempt, OK))
+        run_steps(chain.run_post_op(self.attempt, ERROR))
 
         self.assertEqual([None, 'OK', 'ERROR'], results)
 
@@ -185,6 +195,46 @@ class TestPolicyChain(base.TestCase):
         )
         chain = chain_of(self.setting('a', 1, zone='x'))
 
-        chain.run_pre_op(self.attempt)
+        run_steps(chain.run_pre_op(self.attempt))
 
         self.assertEqual({'zone': 'x'}, self.attempt.data)
+
+    def test_a_policy_may_be_called_again_later(self):
+        chain = chain_of(
+            self.setting('a', 1, count=2),
+            make_policy_plugin('b', 2, lambda data: Retry('it is busy', 3.0)),
+            self.make_recording('c', 3),
+        )
+
+        delayed = run_steps(chain.run_pre_op(self.attempt))
+        after = run_steps(chain.run_post_op(self.attempt, OK))
+
+        self.assertEqual(
+            (PolicyDelay('b', 'it is busy', 3.0), ['a', 'a'], [(['a'], {'count': 2})]),
+            (delayed, self.asked, self.kept),
+        )
+        self.assertEqual(delayed, after)
+        self.assertEqual(Retry("Policy 'b': it is busy", 3.0), delayed.as_retry())
+
+    def test_an_invalid_delay_is_refused(self):
+        error = self.assertRaises(
+            PolicyCheckFailed,
+            self.ask,
+            make_policy_plugin('a', 1, lambda data: Retry('it is busy', -1.0)),
+        )
+
+        self.assertIn('has a delay of -1.0', str(error))
+
+    def test_the_outcome_of_a_waiting_action_is_in_its_token(self):
+        fault = Fault('Broken', 'no disk', 'acme', 'write')
+        for outcome in (
+            Done({'a': 1}, factories.NOW, last=True),
+            Failed('no disk', fault, {'a': 1}),
+            Cancelled('by a user'),
+            TimedOut('too slow'),
+        ):
+            wait = PolicyWait(outcome, 'execute', raised=True)
+            stored = json.loads(json.dumps(wait.token()))
+            self.assertEqual(wait, PolicyWait.from_token(stored))
+        for token in (None, 'job', {'handler': 1}, {'_policies': 1, 'step': 2}):
+            self.assertIsNone(PolicyWait.from_token(token))

@@ -61,6 +61,8 @@ class ClusterLimits:
     :param unique_names: whether names of clusters, nodes etc. are unique in a project
     :param user_actions: action types of plugins that users may request on clusters and
         nodes; empty: all
+    :param load_balancers: the names of drivers of load balancers, the preferred one
+        first
     """
 
     nodes: int = 1000
@@ -70,6 +72,7 @@ class ClusterLimits:
     check_interval_max: int = 3600
     unique_names: bool = False
     user_actions: frozenset[str] = frozenset()
+    load_balancers: tuple[str, ...] = ('haproxy',)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -116,10 +116,12 @@ HEALTH_MONITOR: Mapping[str, Any] = _object(
 )
 SCHEMA = fragments.closed(
     {
-        'driver': {
-            **_text('The driver of the load balancer.', '^[A-Za-z0-9_.-]+\\Z'),
-            'default': HAPROXY,
-        },
+        'driver': _text(
+            'The driver of the load balancer: octavia, haproxy, or another installed '
+            'one. The default is the first that can serve the cluster, see [clusters] '
+            'load_balancer_drivers.',
+            '^[A-Za-z0-9_.-]+\\Z',
+        ),
         'template': _text(
             'A template of the operator, for drivers that write files.',
             '^[A-Za-z0-9][A-Za-z0-9._-]*\\Z',

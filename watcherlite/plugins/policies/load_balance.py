@@ -1,13 +1,17 @@
 """The policy that distributes requests over the nodes of a cluster."""
 
+import datetime
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 from urllib import parse
 
+from watcherlite import exceptions
 from watcherlite.domain.clusters import Node
-from watcherlite.plugins.base import Policy, PolicyContext
+from watcherlite.domain.outcomes import Retry, public_text
+from watcherlite.plugins.base import LoadBalancer, Policy, PolicyContext
 from watcherlite.plugins.policies import balancing_schema, sizes
+from watcherlite.plugins.policies.balancing_schema import HAPROXY
 
 LOG = logging.getLogger(__name__)
 
@@ -15,12 +19,18 @@ LOG = logging.getLogger(__name__)
 MEMBER = 'lb_member'
 #: In the data of a cluster: uuid of the policy -> the address of the load balancer.
 SHOWN = 'loadbalancers'
+# In the same place, while the load balancer is being changed
+PENDING_SINCE = 'pending_since'
+DRIVER = 'driver'
+#: The data of a driver that is shown with the binding.
+IDS = ('loadbalancer', 'listener', 'pool', 'healthmonitor', 'preexisting')
 #: The possible paths to the address of a node, and to its port; `url` is that of its
 #: health check.
 ADDRESSES = (
     'attributes.address',
     'attributes.ip',
     'metadata.address',
+    'attributes.first_address',
     'url.host',
     'properties.health.host',
 )
@@ -51,17 +61,21 @@ _CHANGING = frozenset(
 )
 #: The maximum number of calls of a driver because members have changed.
 _ROUNDS = 10
+#: Seconds until a driver whose service is unavailable is called again.
+_UNAVAILABLE = 10.0
 
 
 class LoadBalance(Policy):
     """Remove nodes from the load balancer before they are deleted; add new ones.
 
     Membership is recorded in the data of the nodes. A driver receives all members in
-    each call, so calls can be repeated.
+    each call, so calls can be repeated. It is called again later while it changes the
+    load balancer.
     """
 
     description = 'The distribution of requests over the nodes of a cluster.'
     priority = 500
+    blocking = True
     before = _SHRINKING
     after = _SHRINKING | _CHANGING
     schema = balancing_schema.SCHEMA
@@ -72,28 +86,43 @@ class LoadBalance(Policy):
         {'version': '1.3', 'status': 'SUPPORTED', 'since': '2020.03'},
     )
 
-    def attach(self, context: PolicyContext) -> Mapping[str, Any]:
+    def attach(self, context: PolicyContext) -> Mapping[str, Any] | Retry:
         """Create the load balancer with the healthy nodes."""
         self._set_members(context, context.nodes)
+        name: str | None = None
         try:
-            data = self._apply(context)
-        except BaseException:
+            name = self._choose_driver(context)
+            data = self._apply(context, name)
+        except exceptions.ServiceUnavailable as error:
+            return Retry(str(error), _UNAVAILABLE)
+        except Exception:
             # The policy is not attached: the marks would never be removed.
-            self._delete_members(context)
+            self._clean_up(context, name)
             raise
-        context.save(cluster_data={SHOWN: {context.policy_uuid: dict(data)}})
+        if isinstance(data, Retry):
+            return data
+        self._show(context, dict(data))
         return {
-            'driver': context.properties['driver'],
+            DRIVER: name,
             'loadbalancer': _name(context),
             'preexisting': False,
+            **{key: data[key] for key in IDS if key in data},
         }
 
-    def detach(self, context: PolicyContext) -> None:
-        context.driver(context.properties['driver']).remove(_name(context))
+    def detach(self, context: PolicyContext) -> Retry | None:
+        """Delete the load balancer."""
+        try:
+            driver = context.driver(self._choose_driver(context))
+            delayed = driver.remove(_name(context))
+        except exceptions.ServiceUnavailable as error:
+            return Retry(str(error), _UNAVAILABLE)
+        if delayed is not None:
+            return self._wait(context, delayed)
         context.save(cluster_data={SHOWN: None})
         self._delete_members(context)
+        return None
 
-    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+    def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> Retry | None:
         """Remove the nodes that are about to be deleted."""
         going = self._nodes_to_remove(context, data)
         members = {node.uuid for node in context.nodes if MEMBER in node.data}
@@ -101,18 +130,18 @@ class LoadBalance(Policy):
         if leaving:
             context.save(node_data={uuid: {MEMBER: None} for uuid in leaving})
         if not going:
-            return
+            return None
         try:
             # When called again, they are no longer members; the driver may not know
             # yet.
-            self._apply(context)
+            return self._update(context)
         except BaseException:
             # The action fails, the nodes are kept, and post_op is not called.
             back = [node for node in context.refresh() if node.uuid in going]
             self._set_members(context, back)
             raise
 
-    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
+    def post_op(self, context: PolicyContext, data: dict[str, Any]) -> Retry | None:
         """Add new nodes, and remove unhealthy ones.
 
         If the action failed, nodes that were to be removed are added again.
@@ -122,7 +151,7 @@ class LoadBalance(Policy):
             # Concurrent actions update the membership of other nodes themselves.
             nodes = [node for node in nodes if node.uuid == context.node.uuid]
         self._set_members(context, nodes)
-        self._apply(context)
+        return self._update(context)
 
     def _nodes_to_remove(
         self, context: PolicyContext, data: dict[str, Any]
@@ -157,21 +186,110 @@ class LoadBalance(Policy):
         members = [node for node in context.refresh() if MEMBER in node.data]
         context.save(node_data={node.uuid: {MEMBER: None} for node in members})
 
-    def _apply(self, context: PolicyContext) -> Mapping[str, Any]:
+    def _clean_up(self, context: PolicyContext, name: str | None) -> None:
+        """Remove the rest of a load balancer that could not be created."""
+        self._delete_members(context)
+        context.save(cluster_data={SHOWN: None})
+        if name is None:
+            return
+        try:
+            delayed = context.driver(name).remove(_name(context))
+            problem = None if delayed is None else delayed.reason
+        except Exception as error:  # the first error is raised
+            problem = public_text(error)
+        if problem is not None:
+            LOG.warning(
+                'The load balancer of policy %s and cluster %s cannot be deleted: %s; '
+                'delete it manually',
+                context.name,
+                context.cluster.uuid,
+                problem,
+            )
+
+    def _choose_driver(self, context: PolicyContext) -> str:
+        """Return the name of the driver, which does not change while it is attached."""
+        known = context.binding_data.get(DRIVER) or self._entry(context).get(DRIVER)
+        chosen = known or context.properties.get('driver')
+        if chosen is not None:
+            return str(chosen)
+        for name in context.load_balancers:
+            if context.driver(name).is_usable():
+                return name
+        # Its error says what an operator has to do.
+        return context.load_balancers[-1] if context.load_balancers else HAPROXY
+
+    def _update(self, context: PolicyContext) -> Retry | None:
+        """Apply the members to the load balancer of an attached policy."""
+        try:
+            data = self._apply(context, self._choose_driver(context))
+        except exceptions.ServiceUnavailable as error:
+            return Retry(str(error), _UNAVAILABLE)
+        if isinstance(data, Retry):
+            return data
+        if PENDING_SINCE in self._entry(context):
+            self._show(context, dict(data))
+        return None
+
+    def _apply(self, context: PolicyContext, name: str) -> Mapping[str, Any] | Retry:
         """Apply the members, until they no longer change during the call.
 
         Actions on several nodes may run concurrently: the last call has read the
         members after all other changes, so the final state is correct.
         """
-        driver = context.driver(context.properties['driver'])
+        driver: LoadBalancer = context.driver(name)
         members = self._members(context)
         data: Mapping[str, Any] = {}
         for _ in range(_ROUNDS):
-            data = driver.apply(_name(context), context.properties, members)
+            try:
+                applied = driver.apply(_name(context), context.properties, members)
+            except exceptions.ServiceUnavailable:
+                raise
+            except Exception:
+                self._end_wait(context)
+                raise
+            if isinstance(applied, Retry):
+                return self._wait(context, applied, name)
+            data = applied
             known, members = members, self._members(context)
             if members == known:
                 break
         return data
+
+    def _wait(
+        self, context: PolicyContext, delayed: Retry, name: str | None = None
+    ) -> Retry:
+        """Return the delay of a driver; raise if the change takes too long.
+
+        :param name: of the driver, to remember it
+        """
+        shown, now = self._entry(context), context.now()
+        if PENDING_SINCE not in shown:
+            pending = {**shown, PENDING_SINCE: now.isoformat()}
+            self._show(context, pending if name is None else {**pending, DRIVER: name})
+            return delayed
+        since = datetime.datetime.fromisoformat(shown[PENDING_SINCE])
+        limit = context.properties['lb_status_timeout']
+        if now - since <= datetime.timedelta(seconds=limit):
+            return delayed
+        self._end_wait(context)
+        raise exceptions.WatcherliteError(
+            f'{delayed.reason}; that takes longer than the lb_status_timeout of {limit}'
+            ' seconds'
+        )
+
+    def _end_wait(self, context: PolicyContext) -> None:
+        """Forget since when a change is pending."""
+        shown = self._entry(context)
+        if shown.pop(PENDING_SINCE, None) is not None:
+            self._show(context, shown)
+
+    def _entry(self, context: PolicyContext) -> dict[str, Any]:
+        """Return the data of the load balancer in the data of the cluster."""
+        every = context.cluster.data.get(SHOWN) or {}
+        return dict(every.get(context.policy_uuid) or {})
+
+    def _show(self, context: PolicyContext, data: Mapping[str, Any]) -> None:
+        context.save(cluster_data={SHOWN: {context.policy_uuid: dict(data)}})
 
     def _members(self, context: PolicyContext) -> list[dict[str, Any]]:
         members = []
@@ -180,13 +298,15 @@ class LoadBalance(Policy):
                 continue
             address = self._address(context, node)
             if address is not None:
+                member = {
+                    'id': node.uuid,
+                    'name': node.name,
+                    'address': address,
+                    'port': self._port(context, node),
+                }
+                addresses = list(_addresses(node))
                 members.append(
-                    {
-                        'id': node.uuid,
-                        'name': node.name,
-                        'address': address,
-                        'port': self._port(context, node),
-                    }
+                    {**member, 'addresses': addresses} if addresses else member
                 )
         return members
 
@@ -218,6 +338,16 @@ class LoadBalance(Policy):
 
 def _name(context: PolicyContext) -> str:
     return f'{context.cluster.uuid}-{context.policy_uuid}'
+
+
+def _addresses(node: Node) -> Iterator[dict[str, str]]:
+    """Yield the fixed addresses of a server, with the names or ids of networks."""
+    networks = node.attributes.get('addresses')
+    for network, items in (networks if isinstance(networks, Mapping) else {}).items():
+        for item in items if isinstance(items, list | tuple) else ():
+            address = item.get('addr') if isinstance(item, Mapping) else None
+            if address and item.get('OS-EXT-IPS:type') != 'floating':
+                yield {'network': str(network), 'address': str(address)}
 
 
 def _first_value(node: Node, places: Sequence[str]) -> Any:

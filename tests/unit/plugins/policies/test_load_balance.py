@@ -7,6 +7,7 @@ from tests.unit.plugins.policies.case import PolicyCase, at, uuids
 from tests.worlds import raises
 from watcherlite import exceptions
 from watcherlite.domain.clusters import Node
+from watcherlite.domain.outcomes import Retry
 from watcherlite.plugins.base import LoadBalancer
 from watcherlite.plugins.policies.load_balance import LoadBalance
 from watcherlite.testing.policies import (
@@ -21,30 +22,46 @@ from watcherlite.testing.policies import (
 IN = 'CLUSTER_SCALE_IN'
 NAME = f'{CLUSTER}-{POLICY}'
 VIP = {'vip_address': '127.0.0.1'}
+BUSY = Retry('it is PENDING_UPDATE', 2.0)
 
 
 class Balancer(LoadBalancer):
-    """Records its calls; each pops and calls a function of `meanwhile`."""
+    """Records its calls; each pops and calls a function of `meanwhile`.
 
-    def __init__(self) -> None:
+    :ivar answers: of the next calls: values, or functions that raise
+    """
+
+    def __init__(self, usable: bool = True) -> None:
         super().__init__()
+        self.usable = usable
+        self.answers: list[Any] = []
         self.calls: list[Any] = []
         self.meanwhile: list[Any] = []
+
+    def is_usable(self) -> bool:
+        return self.usable
+
+    def _answer(self, default: Any) -> Any:
+        answer = self.answers.pop(0) if self.answers else default
+        return answer() if callable(answer) else answer
 
     def apply(
         self,
         name: str,
         properties: Mapping[str, Any],
         members: Sequence[Mapping[str, Any]],
-    ) -> Mapping[str, Any]:
+    ) -> Mapping[str, Any] | Retry:
         self.calls.append([member['name'] for member in members])
         if self.meanwhile:
             self.meanwhile.pop()()
         self.last = (name, list(members))
-        return VIP
+        found: Mapping[str, Any] | Retry = self._answer(VIP)
+        return found
 
-    def remove(self, name: str) -> None:
+    def remove(self, name: str) -> Retry | None:
         self.calls.append(f'remove {name}')
+        found: Retry | None = self._answer(None)
+        return found
 
 
 def web(index: int, member: bool = True, **values: Any) -> Node:
@@ -263,3 +280,128 @@ class LoadBalanceTest(PolicyCase):
             self.assertRaises(
                 exceptions.InvalidSpec, fitted, LoadBalance(), **properties
             )
+
+    def test_a_driver_that_is_changing_the_load_balancer_is_called_again(self) -> None:
+        context = self.run_policy('CLUSTER_ATTACH_POLICY', [web(1, False)])
+        self.balancer.answers = [BUSY]
+
+        delayed = LoadBalance().attach(context)
+        pending = context.cluster.data
+        kept = LoadBalance().attach(context)
+
+        since = self.clock.now().isoformat()
+        self.assertEqual(
+            (
+                BUSY,
+                {
+                    'loadbalancers': {
+                        POLICY: {'driver': 'haproxy', 'pending_since': since}
+                    }
+                },
+            ),
+            (delayed, pending),
+        )
+        self.assertEqual('haproxy', (kept or {})['driver'])
+        self.assertEqual({'loadbalancers': {POLICY: VIP}}, context.cluster.data)
+
+    def test_a_change_that_takes_too_long_fails(self) -> None:
+        context = self.run_policy(
+            'CLUSTER_SCALE_OUT', [web(1)], {'lb_status_timeout': 60}
+        )
+        self.balancer.answers = [BUSY] * 3
+        results = []
+        for seconds in (60, 1):
+            results.append(LoadBalance().post_op(context, {}))
+            self.clock.advance(seconds)
+
+        error = self.assertRaises(
+            exceptions.WatcherliteError, LoadBalance().post_op, context, {}
+        )
+
+        self.assertEqual([BUSY, BUSY], results)
+        self.assertEqual(
+            'it is PENDING_UPDATE; that takes longer than the lb_status_timeout of 60 '
+            'seconds',
+            str(error),
+        )
+        # The next change has all of its time.
+        self.balancer.answers = [BUSY]
+        self.assertEqual(BUSY, LoadBalance().post_op(context, {}))
+
+    def test_a_service_that_is_not_available_delays_without_a_limit(self) -> None:
+        gone = exceptions.ServiceUnavailable('octavia does not respond')
+        for hook, action_type, given in (
+            ('attach', 'CLUSTER_ATTACH_POLICY', ()),
+            ('pre_op', 'NODE_DELETE', ({},)),
+            ('post_op', 'CLUSTER_SCALE_OUT', ({},)),
+            ('detach', 'CLUSTER_DETACH_POLICY', ()),
+        ):
+            node = uuids(1)[0] if action_type == 'NODE_DELETE' else None
+            context = self.run_policy(action_type, [web(1)], node=node)
+            self.balancer.answers = [raises(gone)] * 2
+            results = []
+            for _ in range(2):
+                results.append(getattr(LoadBalance(), hook)(context, *given))
+                self.clock.advance(86400)
+
+            self.assertEqual([Retry(str(gone), 10.0)] * 2, results, hook)
+            self.assertEqual({}, context.cluster.data)
+
+    def test_the_first_usable_driver_serves_a_cluster_that_names_none(self) -> None:
+        for named, usable, expected in (
+            (None, {'octavia', 'haproxy'}, 'octavia'),
+            (None, {'haproxy'}, 'haproxy'),
+            # Its error says what is missing.
+            (None, set(), 'haproxy'),
+            ('haproxy', {'octavia', 'haproxy'}, 'haproxy'),
+        ):
+            drivers = {
+                name: Balancer(name in usable) for name in ('octavia', 'haproxy')
+            }
+            context = self.context(
+                *(LoadBalance(), 'CLUSTER_ATTACH_POLICY'),
+                {} if named is None else {'driver': named},
+                nodes=[web(1, False)],
+                drivers=drivers,
+            )
+            kept = LoadBalance().attach(context) or {}
+            # It stays, whatever is usable later.
+            for driver in drivers.values():
+                driver.usable = True
+            context.binding_data = kept
+            LoadBalance().detach(context)
+
+            self.assertEqual(expected, kept['driver'])
+            self.assertEqual([['n1'], f'remove {NAME}'], drivers[expected].calls, named)
+
+    def test_the_ids_of_the_driver_are_shown_with_the_binding(self) -> None:
+        context = self.run_policy('CLUSTER_ATTACH_POLICY', [])
+        ids = {'loadbalancer': 'lb', 'pool': 'p', 'preexisting': True}
+        self.balancer.answers = [{**VIP, **ids}]
+
+        self.assertEqual({'driver': 'haproxy', **ids}, LoadBalance().attach(context))
+
+    def test_the_driver_gets_all_fixed_addresses_of_a_server(self) -> None:
+        addresses = {
+            'front': [
+                {'addr': '10.0.0.1', 'version': 4, 'OS-EXT-IPS:type': 'fixed'},
+                {'addr': '203.0.113.1', 'version': 4, 'OS-EXT-IPS:type': 'floating'},
+            ],
+            'back': [{'addr': '10.1.0.1', 'version': 4}],
+        }
+        given = {'addresses': addresses, 'first_address': '10.1.0.1'}
+        context = self.run_policy(
+            'CLUSTER_SCALE_OUT', [make_node(1, at(1), attributes=given)]
+        )
+
+        LoadBalance().post_op(context, {})
+
+        (member,) = self.balancer.last[1]
+        self.assertEqual('10.1.0.1', member['address'])
+        self.assertEqual(
+            [
+                {'network': 'front', 'address': '10.0.0.1'},
+                {'network': 'back', 'address': '10.1.0.1'},
+            ],
+            member['addresses'],
+        )

@@ -11,7 +11,7 @@ from watcherlite import exceptions
 from watcherlite.db.query import Query
 from watcherlite.domain.actions import Action
 from watcherlite.domain.clusters import Cluster, Profile, Receiver
-from watcherlite.domain.outcomes import Done, Outcome
+from watcherlite.domain.outcomes import Done, InProgress, Outcome, Retry
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import health_monitor, policy_actions
 from watcherlite.engine.clusters.actions import resize_actions as resizing
@@ -25,7 +25,6 @@ from watcherlite.engine.clusters.actions.update_batches import (
     UpdateBatches,
     is_outdated,
 )
-from watcherlite.engine.clusters.policies.cluster_policies import ClusterPolicies
 from watcherlite.engine.clusters.requests.unique_names import check_rename
 from watcherlite.execution.retries import retry_while_unavailable
 from watcherlite.plugins.base import ActionContext, DerivedResult
@@ -63,6 +62,11 @@ class ClusterDelete(ClusterAction):
         """Delete the rest of the cluster after its nodes."""
         return self._detach_if_empty(context, super().complete(context, results))
 
+    def poll(self, context: ActionContext, token: Any) -> Outcome:
+        """Detach the policies that could not be detached before."""
+        context.checkpoint()
+        return self._detach_if_empty(context, Done(token['outputs']))
+
     def _detach_if_empty(self, context: ActionContext, outcome: Outcome) -> Outcome:
         """Detach the policies and delete the receivers of a cluster without nodes.
 
@@ -70,11 +74,13 @@ class ClusterDelete(ClusterAction):
         """
         if not isinstance(outcome, Done):
             return outcome
-        policies = ClusterPolicies(self.parts.store, self.parts.plugins)
+        policies = policy_actions.policies_of(self.parts)
         try:
             gone = policies.detach_all(context, context.target or '')
         except exceptions.NotFound:
             return outcome
+        if isinstance(gone, Retry):
+            return InProgress({'outputs': outcome.outputs}, gone.delay)
         health_monitor.stop(self.parts, context, gone)
         what = f'The deletion of cluster {context.target}'
         retry_while_unavailable(
@@ -93,6 +99,10 @@ class ClusterDelete(ClusterAction):
             with store.transaction() as tx:
                 for receiver in receivers:
                     tx.delete_object(receiver)
+
+    def waits_outside(self, inputs: Mapping[str, Any], token: Any) -> bool:
+        """Return whether policies are being detached."""
+        return token is not None
 
     def target_deleted(self) -> Outcome:
         return Done({})

@@ -15,7 +15,7 @@ from watcherlite.domain.clusters import (
     PolicyObject,
     Profile,
 )
-from watcherlite.domain.outcomes import public_text
+from watcherlite.domain.outcomes import Retry, public_text
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.policies.policy_context import (
     BoundPolicyContext,
@@ -48,12 +48,18 @@ class ClusterPolicies:
 
     `of` is the source of the policy chain. The other methods are the actions on
     policies; each may be repeated after the loss of a worker. A rejection is raised as
-    a WatcherliteError with a text for users.
+    a WatcherliteError with a text for users. They return a Retry if a policy is to be
+    called again later.
+
+    :param load_balancers: the names of drivers in the order of preference
     """
 
-    def __init__(self, store: Store, plugins: ClusterPlugins) -> None:
+    def __init__(
+        self, store: Store, plugins: ClusterPlugins, load_balancers: Sequence[str] = ()
+    ) -> None:
         self._store = store
         self._plugins = plugins
+        self._load_balancers = tuple(load_balancers)
 
     def of(self, task: Attempt) -> Pairs:
         """Return the policies that apply to an action, in their order.
@@ -79,7 +85,7 @@ class ClusterPolicies:
 
     def attach(
         self, context: ActionContext, cluster: str, policy: str, enabled: bool
-    ) -> tuple[Bound, bool]:
+    ) -> tuple[Bound, bool] | Retry:
         """Attach a policy to a cluster, both by uuid.
 
         :returns: the binding, and whether it existed before
@@ -89,22 +95,13 @@ class ClusterPolicies:
         present = _find_binding(bounds, policy)
         if present is not None:
             return present, True
-        tenant = snapshot.cluster.owner.tenant
-        found = snapshot.retry(
-            lambda: self._store.find_object(PolicyObject, policy, tenant)
-        )
-        plugin = self._plugins.make_policy(found.type)
+        plugin, binding, found = self._unbound(snapshot, policy, enabled)
         self._check_single(plugin, found, bounds, snapshot.cluster)
         self._check_profile(plugin, found, snapshot)
-        binding = NewBinding(
-            uuid=events.new_uuid(),
-            cluster_id=snapshot.cluster.id,
-            policy_id=found.id,
-            priority=plugin.priority,
-            enabled=enabled,
-        )
         policy_context = self._context(plugin, binding, found, snapshot)
         kept = plugin.attach(policy_context)
+        if isinstance(kept, Retry):
+            return kept
         binding = binding.evolve(data=dict(kept or {}))
 
         def stored(tx: Transaction, row: Cluster) -> Bound:
@@ -115,10 +112,22 @@ class ClusterPolicies:
             return snapshot.write(stored), False
         except exceptions.Conflict:
             # The cluster was deleted meanwhile: clean up now.
-            plugin.detach(policy_context)
+            _log_delay(plugin.detach(policy_context), found, cluster)
             raise
 
-    def detach(self, context: ActionContext, cluster: str, policy: str) -> Bound | None:
+    def abandon(self, context: ActionContext, cluster: str, policy: str) -> None:
+        """Release a cluster from a policy whose attachment has not succeeded."""
+        snapshot = self._snapshot(context, cluster, action_types.CLUSTER_ATTACH_POLICY)
+        bounds = snapshot.retry(lambda: self._bound(snapshot.cluster))
+        if _find_binding(bounds, policy) is not None:
+            return
+        plugin, binding, found = self._unbound(snapshot, policy, enabled=True)
+        policy_context = self._context(plugin, binding, found, snapshot)
+        _log_delay(plugin.detach(policy_context), found, cluster)
+
+    def detach(
+        self, context: ActionContext, cluster: str, policy: str
+    ) -> Bound | Retry | None:
         """Detach a policy; return its binding, or None if it was not attached."""
         snapshot = self._snapshot(context, cluster, action_types.CLUSTER_DETACH_POLICY)
         bound = _find_binding(
@@ -126,11 +135,15 @@ class ClusterPolicies:
         )
         if bound is None:
             return None
-        self._detach(snapshot, bound)
+        delayed = self._detach(snapshot, bound)
+        if delayed is not None:
+            return delayed
         _delete_bindings(snapshot, [bound])
         return bound
 
-    def detach_all(self, context: ActionContext, cluster: str) -> Sequence[Bound]:
+    def detach_all(
+        self, context: ActionContext, cluster: str
+    ) -> Sequence[Bound] | Retry:
         """Detach all policies of a cluster that is being deleted; return the bindings.
 
         Failures of policies are logged: the cluster is deleted in any case.
@@ -139,7 +152,7 @@ class ClusterPolicies:
         bounds = snapshot.retry(lambda: self._bound(snapshot.cluster))
         for bound in bounds:
             try:
-                self._detach(snapshot, bound)
+                delayed = self._detach(snapshot, bound)
             except Exception as error:  # a plugin may raise anything
                 LOG.warning(
                     'Policy %s (%s) could not be detached from cluster %s, which is '
@@ -149,6 +162,9 @@ class ClusterPolicies:
                     cluster,
                     public_text(error),
                 )
+                continue
+            if delayed is not None:
+                return delayed
         if bounds:
             _delete_bindings(snapshot, bounds)
         return bounds
@@ -179,6 +195,24 @@ class ClusterPolicies:
         if row is None or row.deleted_at is not None:
             raise not_found(Cluster, uuid)
         return ClusterSnapshot(self._store, self._plugins, context, action_type, row)
+
+    def _unbound(
+        self, snapshot: ClusterSnapshot, policy: str, enabled: bool
+    ) -> tuple[Policy, NewBinding, PolicyObject]:
+        """Return a policy by its uuid with a binding that is not stored."""
+        tenant = snapshot.cluster.owner.tenant
+        found = snapshot.retry(
+            lambda: self._store.find_object(PolicyObject, policy, tenant)
+        )
+        plugin = self._plugins.make_policy(found.type)
+        binding = NewBinding(
+            uuid=events.new_uuid(),
+            cluster_id=snapshot.cluster.id,
+            policy_id=found.id,
+            priority=plugin.priority,
+            enabled=enabled,
+        )
+        return plugin, binding, found
 
     def _bound(self, cluster: Cluster) -> Sequence[Bound]:
         key = cluster.id
@@ -213,7 +247,10 @@ class ClusterPolicies:
         given = policy.spec.get('properties') or {}
         fitting = self._plugins.fit_policy(plugin, given)
         return cast(
-            base.PolicyContext, BoundPolicyContext(snapshot, binding, policy, fitting)
+            base.PolicyContext,
+            BoundPolicyContext(
+                snapshot, binding, policy, fitting, self._load_balancers
+            ),
         )
 
     def _check_single(
@@ -245,7 +282,7 @@ class ClusterPolicies:
                 f'{", ".join(plugin.profile_types)}, not for {profile.type}.'
             )
 
-    def _detach(self, snapshot: ClusterSnapshot, bound: Bound) -> None:
+    def _detach(self, snapshot: ClusterSnapshot, bound: Bound) -> Retry | None:
         try:
             plugin = self._plugins.make_policy(bound.policy.type)
             policy_context = self._context(
@@ -260,13 +297,26 @@ class ClusterPolicies:
                 snapshot.cluster.uuid,
                 error,
             )
-            return
-        plugin.detach(policy_context)
+            return None
+        return plugin.detach(policy_context)
 
 
 def _delete_bindings(snapshot: ClusterSnapshot, bounds: Sequence[Bound]) -> None:
     ids = [bound.binding.id for bound in bounds]
     snapshot.write(lambda tx, row: tx.delete_bindings(ids))
+
+
+def _log_delay(delayed: Retry | None, policy: PolicyObject, cluster: str) -> None:
+    """Log that a policy which cannot be called again may have left objects."""
+    if delayed is not None:
+        LOG.warning(
+            'Policy %s (%s) is not attached to cluster %s, and cannot remove its '
+            'objects now: %s; delete them manually',
+            policy.name,
+            policy.type,
+            cluster,
+            delayed.reason,
+        )
 
 
 def is_health_policy(policy: PolicyObject) -> bool:

@@ -80,6 +80,7 @@ class BoundPolicyContext:
     """Implements `plugins.base.PolicyContext` for one policy.
 
     :param binding: not stored yet while the policy is being attached
+    :param load_balancers: the names of drivers in the order of preference
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class BoundPolicyContext:
         binding: clusters.NewBinding,
         policy: clusters.PolicyObject,
         properties: Mapping[str, Any],
+        load_balancers: Sequence[str] = (),
     ) -> None:
         self._snapshot = snapshot
         self._binding = binding
@@ -98,6 +100,7 @@ class BoundPolicyContext:
         self.inputs = snapshot.action.inputs
         self.properties = properties
         self.result: str | None = None
+        self.load_balancers = load_balancers
 
     @property
     def cluster(self) -> clusters.Cluster:
@@ -155,7 +158,13 @@ class BoundPolicyContext:
 
     def driver(self, name: str) -> LoadBalancer:
         """Return a load balancer's driver."""
-        return self._snapshot.plugins.make_load_balancer(name)
+        driver = self._snapshot.plugins.make_load_balancer(name)
+        action = self._snapshot.action
+        # Health checks and scheduled actions have no authority of a user.
+        driver.credential = action.authority or self.cluster.uuid
+        driver.properties = self.properties
+        driver.fence = action.fence
+        return driver
 
     def mark_applied(self) -> None:
         """Record now as the time when the policy last took effect."""

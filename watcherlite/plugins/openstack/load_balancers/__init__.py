@@ -1,0 +1,1 @@
+"""Drivers of load balancers for services of OpenStack."""
