@@ -18,6 +18,7 @@ from watcherlite.plugins.openstack.models.compute import (
 )
 
 _CREATED = 'instance.create.end'
+_UPDATED = 'instance.update'
 _REMOVED = frozenset({'instance.delete.end', 'instance.soft_delete.end'})
 _SERVICE_DELETED = 'service.delete'
 #: After these the compute nodes are read again: a notification of an aggregate does
@@ -33,7 +34,7 @@ _COLLECTED_AGAIN = (
 EVENT_TYPES = (
     'instance.*.end',
     'instance.*.error',
-    'instance.update',
+    _UPDATED,
     'instance.lock',
     'instance.unlock',
     'service.*',
@@ -112,7 +113,7 @@ class _Changes:
         ):
             self._servers.pop(uuid, None)
             return True
-        if known is None and event_type != _CREATED:
+        if known is None and not _is_created(event_type, data):
             # The end of its creation follows; otherwise it is unknown why.
             return data['state'] == _BUILDING
         if known is not None and data.get('task_state') == _MIGRATING:
@@ -123,6 +124,21 @@ class _Changes:
             return False
         self._servers[uuid] = _server(data, place, known)
         return True
+
+
+def _is_created(event_type: str, data: Mapping[str, Any]) -> bool:
+    """Return whether a notification is about the end of the creation of a server.
+
+    Its state changes before the notification of the end is emitted.
+    """
+    if event_type != _UPDATED:
+        return event_type == _CREATED
+    change = data.get('state_update')
+    return (
+        change is not None
+        and change[_DATA]['old_state'] == _BUILDING
+        and data['state'] != _BUILDING
+    )
 
 
 def _updated(node: ComputeNode, data: Mapping[str, Any]) -> ComputeNode:

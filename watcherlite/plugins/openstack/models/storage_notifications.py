@@ -14,10 +14,19 @@ from watcherlite.plugins.openstack.models.storage import Pool, StorageSnapshot, 
 
 _CREATED = frozenset({'volume.create.end', 'volume.manage_existing.end'})
 _REMOVED = frozenset({'volume.delete.end', 'volume.unmanage.end'})
+_RETYPED = 'volume.retype'
 _SNAPSHOT_CREATED = 'snapshot.create.end'
 _SNAPSHOT_DELETED = 'snapshot.delete.end'
 _CAPACITY = 'capacity.pool'
-EVENT_TYPES = ('volume.*.end', _SNAPSHOT_CREATED, _SNAPSHOT_DELETED, _CAPACITY)
+EVENT_TYPES = (
+    'volume.*.end',
+    _RETYPED,
+    _SNAPSHOT_CREATED,
+    _SNAPSHOT_DELETED,
+    _CAPACITY,
+)
+#: The status of a volume that is migrated to a backend of its new type.
+_RETYPING = 'retyping'
 #: The migration statuses of volumes that are not migrated.
 _IN_PLACE = (None, '', 'none', 'success', 'error')
 
@@ -91,8 +100,10 @@ class _Changes:
         known = self._volumes.get(uuid)
         if known is None and event_type not in _CREATED:
             return False
-        if known is not None and known.migration_status not in _IN_PLACE:
-            # Its end has no notification.
+        if data['status'] == _RETYPING or (
+            known is not None and known.migration_status not in _IN_PLACE
+        ):
+            # The end of a migration has no notification.
             return False
         pool, type_id = data['host'], data.get('volume_type')
         types = {one.id: one.name for one in self._before.types}

@@ -3,7 +3,12 @@
 import dataclasses
 
 from tests import base
-from tests.service_notifications import compute_service, instance, notification
+from tests.service_notifications import (
+    compute_service,
+    instance,
+    notification,
+    versioned,
+)
 from watcherlite.plugins.openstack.models import compute
 from watcherlite.plugins.openstack.models.compute import (
     Aggregate,
@@ -97,6 +102,20 @@ class TestServers(base.TestCase):
             ('instance.update', instance('s2', 'compute-1', state='building')),
             ('instance.create.end', instance('s2', 'compute-1')),
         )
+
+    def test_the_end_of_a_build_adds_a_server_and_another_change_does_not(self):
+        def update(old_state):
+            change = versioned(
+                'InstanceStateUpdatePayload',
+                {'old_state': old_state, 'state': 'active'},
+            )
+            return instance('s2', 'compute-1', state_update=change)
+
+        self.check(
+            [SERVER, dataclasses.replace(SERVER, uuid='s2', pinned_az='')],
+            ('instance.update', update('building')),
+        )
+        self.assertIsNone(self.apply(('instance.update', update('stopped'))))
 
     def test_a_server_without_a_place_is_removed(self):
         for event_type, data in (

@@ -96,6 +96,10 @@ class TestStorage(base.TestCase):
                 ('volume.update.end', volume('v1', POOL.name)), snapshot=snapshot
             )
         )
+        # A retype that copies the volume to another backend reports no end.
+        self.assertIsNone(
+            self.apply(('volume.retype', volume('v1', POOL.name, status='retyping')))
+        )
 
     def test_the_last_snapshot_frees_its_volume(self):
         created = self.apply(
