@@ -143,10 +143,10 @@ class PlanCase(ApiCase, case.CloudCase):
             TIMEOUT,
         )
 
-    def create_volume(self):
+    def create_volume(self, size=1, volume_type='fast'):
         """Create a volume of the project demo; delete it at the end of the test."""
         volume = self.demo.block_storage.create_volume(
-            name=self.unique_name('volume'), size=1, volume_type='fast'
+            name=self.unique_name('volume'), size=size, volume_type=volume_type
         )
         self.addCleanup(self.delete_volume, volume.id)
         return self.wait_for_volume(volume.id, 'available')

@@ -1,12 +1,10 @@
 """The actions of plans on a real cloud, by a real applier."""
 
-import http.server
-import json
-import threading
 import urllib.parse
 import uuid
 
 from tests.acceptance.daemons import wait_until
+from tests.cloud.ironic import Ironic
 from tests.cloud.plan_case import PlanCase, action, other_host
 from tests.functional.messaging.proxy import Proxy
 
@@ -385,82 +383,12 @@ class TestVolumes(PlanCase):
         self.assertEqual(['Success'], events)
 
 
-class Ironic(http.server.BaseHTTPRequestHandler):
-    """A bare metal service with one node, as far as its power is concerned."""
-
-    def do_GET(self):
-        if self.path.endswith('/nodes/rack-1'):
-            with self.server.lock:
-                node, pending = self.server.node, self.server.pending
-                if node['target_power_state'] and not pending:
-                    node['power_state'] = node['target_power_state']
-                    node['target_power_state'] = None
-                self.server.pending = False
-                self.answer(200, node)
-        elif '/nodes/' in self.path:
-            self.answer(404, {'error_message': 'Node could not be found.'})
-        else:
-            version = {
-                'id': 'v1',
-                'status': 'CURRENT',
-                'version': '1.109',
-                'min_version': '1.1',
-                'links': [{'rel': 'self', 'href': self.server.url}],
-            }
-            self.answer(
-                200,
-                {
-                    'id': 'v1',
-                    'version': version,
-                    'versions': [version],
-                    'default_version': version,
-                },
-            )
-
-    def do_PUT(self):
-        length = int(self.headers['Content-Length'])
-        target = json.loads(self.rfile.read(length))['target']
-        with self.server.lock:
-            self.server.requests.append((self.path, target))
-            self.server.node['target_power_state'] = target
-            self.server.pending = True
-        self.answer(202, None)
-
-    def answer(self, status, body):
-        data = b'' if body is None else json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header('Content-Type', 'application/json')
-        self.send_header('Content-Length', str(len(data)))
-        self.send_header('X-OpenStack-Ironic-API-Version', '1.72')
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *arguments):
-        """Write no log."""
-
-
 class TestNodes(PlanCase):
     """Nodes of a bare metal service of the test: the small cloud has none."""
 
     def setUp(self):
         super().setUp()
-        self.ironic = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Ironic)
-        self.ironic.url = f'http://127.0.0.1:{self.ironic.server_port}/v1'
-        self.ironic.lock, self.ironic.requests = threading.Lock(), []
-        self.ironic.pending = False
-        self.ironic.node = {
-            'uuid': str(uuid.uuid4()),
-            'name': 'rack-1',
-            'power_state': 'power on',
-            'target_power_state': None,
-            'last_error': None,
-            'extra': {},
-        }
-        thread = threading.Thread(target=self.ironic.serve_forever)
-        thread.start()
-        self.addCleanup(self.ironic.server_close)
-        self.addCleanup(thread.join)
-        self.addCleanup(self.ironic.shutdown)
+        self.ironic = self.useFixture(Ironic('rack-1'))
         self.clouds_file = self.changed_clouds(
             baremetal_endpoint_override=self.ironic.url
         )
@@ -496,7 +424,7 @@ class TestNodes(PlanCase):
             },
             actions,
         )
-        path = f'/v1/nodes/{self.ironic.node["uuid"]}/states/power'
+        path = f'/v1/nodes/{self.ironic.nodes["rack-1"]["uuid"]}/states/power'
         self.assertEqual(
             [(path, 'power off'), (path, 'power on')], self.ironic.requests
         )
