@@ -20,6 +20,7 @@ from watcherlite.domain import commands
 from watcherlite.domain.actions import APPLIER, ENGINE
 from watcherlite.domain.commands import Receipt
 from watcherlite.domain.events import Event
+from watcherlite.domain.service_notifications import ServiceNotification
 from watcherlite.engine import credential_reconciler
 from watcherlite.engine.action_types import EngineActionTypes
 from watcherlite.engine.audits import goal_sync
@@ -30,6 +31,7 @@ from watcherlite.engine.audits.reconciler import ROLE, AuditReconciler
 from watcherlite.engine.audits.runs import AuditRun, RunServices
 from watcherlite.engine.audits.templates import TemplateOperations
 from watcherlite.engine.clusters.actions.policy_actions import policies_of
+from watcherlite.engine.clusters.failure_events import FailureEvents
 from watcherlite.engine.clusters.lock_admission import PartLockAdmission
 from watcherlite.engine.clusters.model import ClusterModel
 from watcherlite.engine.clusters.projection.cluster_projection import ClusterProjection
@@ -80,6 +82,7 @@ class Runtime:
     :ivar clusters: the operations on clusters, nodes, policies and receivers
     :ivar delegations: the credentials of users for the cloud
     :ivar service_notifications: the consumer of notifications of the cloud, or None
+    :ivar failure_events: starts health checks of the nodes that they report as failed
     :ivar worker: None in a process that executes no actions
 
     :param plugins: from `load_plugins`; None: they are loaded
@@ -155,6 +158,7 @@ class Runtime:
             settings.cluster_limits(conf),
             functools.partial(settings.destinations, conf),
         )
+        self.failure_events = FailureEvents(self._cluster_parts, self.clock)
         self.clusters = ClusterOperations(self._cluster_parts, self.clock, self.plans)
         self.plugins.clouds.read_credential = self.store.find_credential
         self.delegations = Delegations(self.store, self.plugins.clouds, self.clock)
@@ -213,6 +217,7 @@ class Runtime:
             credentials.start()
             self.credentials = credentials
         if self.service_notifications is not None:
+            self.failure_events.start()
             self.service_notifications.start()
         self.bus.start(
             self._lanes, lambda lane, message: self._handle(message), self._handle
@@ -228,7 +233,7 @@ class Runtime:
         goal_sync.sync(self.store, self.plugins, self.clock)
 
     def _open_notification_consumer(self) -> 'NotificationConsumer | None':
-        """Return the consumer for the data models; None without a broker."""
+        """Return the consumer of notifications of the cloud; None without a broker."""
         messaging = settings.service_notification_settings(self.conf)
         if messaging is None:
             return None
@@ -237,10 +242,14 @@ class Runtime:
             settings.notification_sources(self.conf),
             host=self.conf.host,
             # The data models do not exist yet.
-            on_notification=lambda one: self.data_models.on_notification(one),
+            on_notification=self._on_service_notification,
             on_consuming=lambda: self.data_models.on_notifications_missed(),
             on_lost=lambda: self.data_models.on_notifications_lost(),
         )
+
+    def _on_service_notification(self, notification: ServiceNotification) -> None:
+        self.data_models.on_notification(notification)
+        self.failure_events.on_notification(notification)
 
     def _types(self) -> ActionTypes:
         """Return the action types of plugins, audits, stacks and clusters."""
@@ -306,6 +315,7 @@ class Runtime:
             self.credentials.stop()
         if self.service_notifications is not None:
             self.service_notifications.stop(CLOSING)
+            self.failure_events.stop(CLOSING)
         if self.relay is not None:
             self.relay.stop(CLOSING)
         self.bus.close(CLOSING)

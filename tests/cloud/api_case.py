@@ -115,11 +115,16 @@ class User:
 
 
 class CloudApiCase(case.CloudCase):
-    """A test with the API and the users of the cloud."""
+    """A test with the API and the users of the cloud.
+
+    :cvar site: the API and its engine
+    """
+
+    site: ClassVar[type[CloudApiFixture]] = CloudApiFixture
 
     def setUp(self) -> None:
         super().setUp()
-        site = CloudApiFixture(self)
+        site = self.site(self)
         site.start_fixture()
         self.addCleanup(site.stop_fixture)
         self.runtime = site.runtime

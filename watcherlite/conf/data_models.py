@@ -29,7 +29,9 @@ OPTS = [
         help='The URL of the broker to which nova, cinder and ironic send '
         'notifications, in the form of [messaging] url, usually the transport_url of '
         'nova. watcherlite-engine then keeps the data models current by '
-        'notifications instead of collecting them again. Empty: it does not.',
+        'notifications instead of collecting them again, and recovers failed nodes '
+        'of clusters whose health policy has the mode LIFECYCLE_EVENTS. Empty: it '
+        'does not.',
     ),
     cfg.ListOpt(
         'notification_topics',

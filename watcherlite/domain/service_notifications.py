@@ -20,3 +20,17 @@ class ServiceNotification:
     publisher_id: str
     payload: Mapping[str, Any]
     emitted: datetime.datetime
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ResourceFailure:
+    """The failure of a resource that a notification reports.
+
+    :param resource_uuid: that of the context of its handler
+    :param physical_id: of the resource that has failed; it may be replaced by now
+    :param reason: for users
+    """
+
+    resource_uuid: str
+    physical_id: str
+    reason: str

@@ -27,7 +27,10 @@ from watcherlite.domain.resource_results import (
     Ready,
     Result,
 )
-from watcherlite.domain.service_notifications import ServiceNotification
+from watcherlite.domain.service_notifications import (
+    ResourceFailure,
+    ServiceNotification,
+)
 from watcherlite.domain.solutions import Indicator, IndicatorSpecification, Solution
 
 if TYPE_CHECKING:
@@ -262,6 +265,12 @@ class Clouds(Protocol):
 
         :param credential: `ResourceContext.credential`, or `ActionContext.authority`
         :raises Forbidden: there is no such authority
+        """
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return an object that all plugins of the process share, by its key.
+
+        The first call makes it; it is thread-safe, and does no I/O before it is used.
         """
 
 
@@ -508,6 +517,9 @@ class PolicyContext(Protocol):
 
     def operations(self) -> Collection[str]:
         """Return the operations that nodes of the cluster support: reboot, ..."""
+
+    def supports(self, hook: str) -> bool:
+        """Return whether the type of its nodes overrides a hook of ResourceHandler."""
 
     def refresh(self) -> Sequence[Node]:
         """Reread `nodes`, and return them.
@@ -783,6 +795,9 @@ class ResourceHandler(Connecting, Plugin):
     profile_type: ClassVar[str | None] = None
     #: Whether a node can be adopted by its physical id alone.
     adoptable: ClassVar[bool] = True
+    #: Event types of notifications of services that may report the failure of such a
+    #: resource, for `failure_in`.
+    failure_events: ClassVar[Collection[str]] = ()
     #: Whether a signal changes the resource, so that a lock of the stack forbids it.
     modified_by_signals: ClassVar[bool] = True
 
@@ -842,6 +857,31 @@ class ResourceHandler(Connecting, Plugin):
     def check(self, context: HookContext) -> Awaited[Result]:
         """Check that the resource exists in the expected state; raise if not."""
         return unsupported_check(context)
+
+    def check_health(self, context: HookContext) -> Awaited[Result]:
+        """Check that the resource works; raise if not.
+
+        Called instead of `check` for the nodes of clusters. Override it if a resource
+        may exist as expected and still not work: a server that is switched off.
+        """
+        return unsupported_check(context)
+
+    def check_host(self, context: HookContext) -> Awaited[Result]:
+        """Check that the host of the resource works; raise if not.
+
+        Called for the detection mode HYPERVISOR_STATUS_POLLING of health policies,
+        which other types refuse.
+        """
+        return unsupported_check(context)
+
+    @classmethod
+    def failure_in(cls, notification: ServiceNotification) -> ResourceFailure | None:
+        """Return the failure that a notification reports; None: it reports none.
+
+        Called with notifications of `failure_events`, whose contents are not validated,
+        in the thread that receives them: it does no I/O.
+        """
+        return None
 
     def check_external(self, context: HookContext) -> Awaited[Result]:
         """Check that the object named by the `external_id` of a template exists.

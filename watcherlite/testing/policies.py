@@ -59,6 +59,7 @@ class FakePolicyContext:
     :param profiles: of the cluster and its nodes
     :param drivers: name -> load balancer driver
     :param operations: that nodes support
+    :param hooks: of ResourceHandler that the type of the nodes overrides
     :ivar binding_data, last_op, cluster, nodes, node: as changed by the policy
     """
 
@@ -76,6 +77,7 @@ class FakePolicyContext:
         profiles: Sequence[Profile] = (),
         drivers: Mapping[str, LoadBalancer] | None = None,
         operations: Collection[str] = (),
+        hooks: Collection[str] = (),
         clock: Clock | None = None,
     ) -> None:
         self.name = 'a policy'
@@ -94,6 +96,7 @@ class FakePolicyContext:
         self._known = {profile.id: profile for profile in profiles}
         self._drivers = drivers or {}
         self._operations = operations
+        self._hooks = hooks
         self._clock = clock or ManualClock()
 
     def now(self) -> datetime.datetime:
@@ -107,6 +110,9 @@ class FakePolicyContext:
 
     def operations(self) -> Collection[str]:
         return self._operations
+
+    def supports(self, hook: str) -> bool:
+        return hook in self._hooks
 
     def refresh(self) -> Sequence[Node]:
         return self.nodes

@@ -46,7 +46,14 @@ RECOVERIES = (REBOOT, REBUILD, RECREATE)
 # Detection modes of node failures
 NODE_STATUS_POLLING = 'NODE_STATUS_POLLING'
 NODE_STATUS_POLL_URL = 'NODE_STATUS_POLL_URL'
-DETECTIONS = (NODE_STATUS_POLLING, NODE_STATUS_POLL_URL)
+HYPERVISOR_STATUS_POLLING = 'HYPERVISOR_STATUS_POLLING'
+LIFECYCLE_EVENTS = 'LIFECYCLE_EVENTS'
+DETECTIONS = (
+    NODE_STATUS_POLLING,
+    NODE_STATUS_POLL_URL,
+    HYPERVISOR_STATUS_POLLING,
+    LIFECYCLE_EVENTS,
+)
 ANY_FAILED = 'ANY_FAILED'
 ALL_FAILED = 'ALL_FAILED'
 
@@ -98,6 +105,10 @@ DETECTION: Mapping[str, Any] = {
                             'poll_url_healthy_response': {'type': 'string'},
                             'poll_url_retry_limit': _COUNT,
                             'poll_url_retry_interval': {'type': 'number', 'minimum': 0},
+                            'event': {
+                                'type': 'string',
+                                'description': 'the failure, of LIFECYCLE_EVENTS',
+                            },
                         },
                         'additionalProperties': False,
                     },

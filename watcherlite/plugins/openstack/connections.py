@@ -3,8 +3,8 @@
 import collections
 import functools
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.db.credentials import Credential, owner_of
@@ -29,6 +29,9 @@ NO_CREDENTIAL = (
 )
 
 
+Kept = TypeVar('Kept')
+
+
 class Clouds:
     """The connections of a process; created lazily, thread-safe and bounded.
 
@@ -49,6 +52,7 @@ class Clouds:
         self.read_credential = read_credential
         self._lock = threading.RLock()
         self._identities: Identities | None = None
+        self._kept: dict[Hashable, Any] = {}
         #: reference, '' for the service -> (plugin, region -> connection)
         self._users: collections.OrderedDict[str, tuple[Any, dict[str | None, Any]]] = (
             collections.OrderedDict()
@@ -93,6 +97,17 @@ class Clouds:
         if not self._settings.allow_service_authority:
             raise exceptions.Forbidden(NO_CREDENTIAL)
         return self.service_connection(region)
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """Return an object that all plugins of the process share, by its key."""
+        with self._lock:
+            if key not in self._kept:
+                # The names of regions come from users.
+                if len(self._kept) >= self._settings.max_connections:
+                    self._kept.clear()
+                self._kept[key] = make()
+            kept: Kept = self._kept[key]
+            return kept
 
     def identities(self) -> 'Identities':
         """Return the source of connections, which imports openstacksdk.

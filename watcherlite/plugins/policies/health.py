@@ -18,6 +18,9 @@ HYPERVISOR = 'HYPERVISOR_STATUS_POLLING'
 ANY, ALL = 'ANY_FAILED', 'ALL_FAILED'
 RECREATE = 'RECREATE'
 
+#: In the data of a binding: whether the mode LIFECYCLE_EVENTS is on.
+DETECTS_EVENTS = 'events'
+
 _DATA = 'health'
 
 _OPTIONS = fragments.closed(
@@ -132,34 +135,43 @@ class Health(Policy):
     )
 
     def validate(self, properties: Mapping[str, Any]) -> None:
-        """Refuse unsupported modes, and a missing URL."""
+        """Refuse modes that occur twice, and a missing URL."""
+        seen = set()
         for at, mode in enumerate(properties['detection']['detection_modes']):
             place = f'properties.detection.detection_modes.{at}'
-            if mode['type'] == HYPERVISOR:
+            if mode['type'] in seen:
                 raise exceptions.InvalidSpec(
-                    f'{place}.type: hypervisors are not managed here; use {POLLING}, '
-                    f'{POLL_URL} or {EVENTS}'
+                    f'{place}.type: {mode["type"]} may occur only once'
                 )
+            seen.add(mode['type'])
             if mode['type'] == POLL_URL:
                 _check_options(f'{place}.options', mode['options'])
 
     def attach(self, context: PolicyContext) -> Mapping[str, Any]:
         """Return the settings of the checks to store with the binding.
 
-        Modes without checks are omitted: marks of nodes count in any case.
+        LIFECYCLE_EVENTS is no check, and is stored apart from the other modes. Marks of
+        nodes count in any case.
 
-        :raises Invalid: the profile type does not support the recovery
+        :raises Invalid: the profile type does not support the recovery, or a mode
         """
         for action in context.properties['recovery']['actions']:
             _check_supported(context, action['name'])
         detection = dict(context.properties['detection'])
+        modes = {mode['type'] for mode in detection['detection_modes']}
+        if HYPERVISOR in modes and not context.supports('check_host'):
+            raise exceptions.Invalid(
+                f'{HYPERVISOR} is not supported by the profile type {_kind(context)}; '
+                f'use {POLLING} or {POLL_URL}'
+            )
         detection['detection_modes'] = [
             {**mode, 'options': mode['options'] if mode['type'] == POLL_URL else {}}
             for mode in detection['detection_modes']
-            if mode['type'] in (POLLING, POLL_URL)
+            if mode['type'] != EVENTS
         ]
         return {
             'interval': detection['interval'],
+            **({DETECTS_EVENTS: True} if EVENTS in modes else {}),
             'detection': detection,
             'recovery': dict(context.properties['recovery']),
         }
@@ -177,12 +189,16 @@ class Health(Policy):
 def _check_supported(context: PolicyContext, name: str) -> None:
     if name == RECREATE or name.lower() in context.operations():
         return
-    spec = context.profile()
-    kind = f'{spec["type"]}-{spec["version"]}'
     raise exceptions.Invalid(
-        f'{name} is not supported by the profile type {kind}; {RECREATE} is, by all of '
-        'them'
+        f'{name} is not supported by the profile type {_kind(context)}; {RECREATE} is, '
+        'by all of them'
     )
+
+
+def _kind(context: PolicyContext) -> str:
+    """Return the profile type of a cluster with its version."""
+    spec = context.profile()
+    return f'{spec["type"]}-{spec["version"]}'
 
 
 def _check_options(place: str, options: Mapping[str, Any]) -> None:

@@ -316,3 +316,84 @@ class TestOperating(NodeCase):
             ('FAILED', 'ERROR', f'{physical_id} is not there'),
             (action.status, *status_of(world.reload(node))),
         )
+
+
+class TestModes(NodeCase):
+    """The modes of a detection call different hooks of the handler."""
+
+    def create_modal_node(self, *failing):
+        calls = []
+
+        def hook(name):
+            def check(self, context):
+                calls.append(name)
+                if name in failing:
+                    raise exceptions.WatcherliteError(f'{name} failed')
+                return Ready()
+
+            return check
+
+        members = {name: hook(name) for name in ('check_health', 'check_host')}
+        kind = type('Modal', (machine(ExternalResources()),), members)
+        world = self.create_cluster_world(handlers={'Modal': kind})
+        node = world.insert_node(world.profile(type_='modal'), 'n')
+        world.create_node(node)
+        return world, node, calls
+
+    def check(self, *failing, modes=(), condition='ANY_FAILED'):
+        """Check a node; return its status and reason, and the called hooks."""
+        world, node, calls = self.create_modal_node(*failing)
+        detection = {
+            'recovery_conditional': condition,
+            'detection_modes': [
+                {
+                    'type': mode,
+                    **({'options': {'event': 'x'}} if 'EVENT' in mode else {}),
+                }
+                for mode in modes
+            ],
+        }
+        world.run_action(NODE_CHECK, node, {'detection': detection} if modes else {})
+        return (*status_of(world.reload(node)), calls)
+
+    def test_a_check_asks_whether_the_resource_works(self):
+        self.assertEqual(
+            ('ERROR', 'check_health failed', ['check_health']),
+            self.check('check_health', 'check_host'),
+        )
+
+    def test_the_modes_are_combined_by_the_condition(self):
+        polling, host = 'NODE_STATUS_POLLING', 'HYPERVISOR_STATUS_POLLING'
+        both, names = (polling, host), ['check_health', 'check_host']
+        for failing, condition, status, reason in (
+            (['check_host'], 'ANY_FAILED', 'ERROR', 'check_host failed'),
+            (['check_host'], 'ALL_FAILED', 'ACTIVE', 'Check: Node is ACTIVE.'),
+            (names, 'ALL_FAILED', 'ERROR', 'check_health failed; check_host failed'),
+        ):
+            with self.subTest(failing=failing, condition=condition):
+                self.assertEqual(
+                    (status, reason, names),
+                    self.check(*failing, modes=both, condition=condition),
+                )
+
+    def test_a_hypervisor_that_works_does_not_make_a_node_active(self):
+        world, node, _ = self.create_modal_node()
+        world.save(node, status='ERROR', status_reason='it was away')
+        mode = {'type': 'HYPERVISOR_STATUS_POLLING'}
+
+        world.run_action(NODE_CHECK, node, {'detection': {'detection_modes': [mode]}})
+
+        self.assertEqual(('ERROR', 'it was away'), status_of(world.reload(node)))
+
+    def test_an_event_is_a_finding_by_itself(self):
+        self.assertEqual(('ERROR', 'x', []), self.check(modes=('LIFECYCLE_EVENTS',)))
+
+    def test_a_recovery_with_a_check_asks_whether_the_resource_works(self):
+        world, node, calls = self.create_modal_node('check_health')
+
+        world.run_action(NODE_RECOVER, node, {'check': True})
+
+        row = world.reload(node)
+        self.assertEqual(
+            (['check_health'], 'Recovery succeeded'), (calls, row.status_reason)
+        )

@@ -45,6 +45,7 @@ class HealthTest(PolicyCase):
         self.assertEqual(
             {
                 'interval': 5,
+                'events': True,
                 'detection': {
                     'interval': 5,
                     'node_update_timeout': 300,
@@ -82,6 +83,44 @@ class HealthTest(PolicyCase):
             str(error),
         )
 
+    def test_hypervisors_are_polled_for_types_that_support_it(self) -> None:
+        properties = detection(
+            {'type': 'HYPERVISOR_STATUS_POLLING'}, {'type': 'LIFECYCLE_EVENTS'}
+        )
+
+        def attach(*hooks: str) -> dict[str, Any]:
+            policy = Health()
+            kept = policy.attach(
+                self.context(policy, 'CLUSTER_ATTACH_POLICY', properties, hooks=hooks)
+            )
+            return dict(kept)
+
+        kept = attach('check', 'check_host')
+        error = self.assertRaises(exceptions.Invalid, attach, 'check')
+
+        self.assertEqual(
+            ([{'type': 'HYPERVISOR_STATUS_POLLING', 'options': {}}], True),
+            (kept['detection']['detection_modes'], kept['events']),
+        )
+        self.assertEqual(
+            'HYPERVISOR_STATUS_POLLING is not supported by the profile type '
+            'sample-1.0; use NODE_STATUS_POLLING or NODE_STATUS_POLL_URL',
+            str(error),
+        )
+
+    def test_a_mode_occurs_once(self) -> None:
+        mode = {'type': 'NODE_STATUS_POLLING'}
+
+        error = self.assertRaises(
+            exceptions.InvalidSpec, fitted, Health(), **detection(mode, mode)
+        )
+
+        self.assertEqual(
+            'properties.detection.detection_modes.1.type: NODE_STATUS_POLLING may '
+            'occur only once',
+            str(error),
+        )
+
     def test_a_recovery_gets_its_options(self) -> None:
         properties = {
             **detection({'type': 'NODE_STATUS_POLLING'}),
@@ -116,11 +155,6 @@ class HealthTest(PolicyCase):
         two = {'recovery': {'actions': [{'name': 'REBOOT'}, {'name': 'RECREATE'}]}}
         mode = 'detection.detection_modes.0'
         for desired, more, text in (
-            (
-                *({'type': 'HYPERVISOR_STATUS_POLLING'}, {}),
-                f'{mode}.type: hypervisors are not managed here; use '
-                'NODE_STATUS_POLLING, NODE_STATUS_POLL_URL or LIFECYCLE_EVENTS',
-            ),
             (
                 *({'type': by_url}, {}),
                 f'{mode}.options.poll_url: is required for NODE_STATUS_POLL_URL',

@@ -5,6 +5,10 @@ can be purged. A round checks the nodes and recovers unhealthy ones by derived a
 which lock the cluster like those of users. A round is skipped while the cluster has
 other actions; nothing has to be disabled for that.
 
+A notification of a service about the failure of a node starts a round for this node at
+once, see `failure_events`. It waits while the cluster has other actions, and is not
+lost.
+
 Only rounds with findings are kept: the actions of an uneventful round are deleted when
 the next one starts, and its checks record no events.
 """
@@ -21,7 +25,8 @@ from watcherlite.clock import EPOCH
 from watcherlite.domain import actions, commands, events
 from watcherlite.domain.actions import ENGINE, Action, ActionChange
 from watcherlite.domain.clusters import Bound, Cluster, Node
-from watcherlite.domain.outcomes import Derived, Done, Outcome
+from watcherlite.domain.outcomes import Derived, Done, InProgress, Outcome
+from watcherlite.domain.service_notifications import ResourceFailure
 from watcherlite.engine.clusters import action_types, lock_admission
 from watcherlite.engine.clusters.actions import derivation
 from watcherlite.engine.clusters.requests import admission
@@ -44,6 +49,8 @@ UNHEALTHY_STATUSES = frozenset({states.ERROR, states.WARNING})
 STOPPED = 'The health of the cluster is no longer monitored.'
 HEALTHY = 'all nodes are healthy'
 SKIPPED = 'left out: '
+DISABLED = f'{SKIPPED}the policy is disabled'
+OUTDATED = f'{SKIPPED}the resource of the node is another one by now'
 # Outputs of a run, and of a round
 ROUND = 'round'
 #: uuid of the last round.
@@ -52,6 +59,12 @@ LAST = 'last'
 CHANGED = 'changed'
 #: Default seconds between two runs.
 INTERVAL = 60
+#: Seconds until a cluster that has other actions is read again.
+BUSY_DELAY = 2.0
+#: The clocks of hosts differ by at most this.
+CLOCK_TOLERANCE = datetime.timedelta(seconds=5)
+
+_TEXT: Mapping[str, Any] = {'type': 'string'}
 
 
 class ClusterHealthAction(ActionType):
@@ -69,6 +82,16 @@ class ClusterHealthAction(ActionType):
             'type': 'boolean',
             'description': 'whether this is a round; else it starts rounds',
         },
+        event={
+            **action_types.schema(
+                *('node', 'physical_id', 'reason', 'emitted'),
+                node=_TEXT,
+                physical_id=_TEXT,
+                reason=_TEXT,
+                emitted=_TEXT,
+            ),
+            'description': 'the failure of a node that a service reports',
+        },
     )
 
     def __init__(self, parts: ClusterServices) -> None:
@@ -80,6 +103,8 @@ class ClusterHealthAction(ActionType):
         cluster, bound = self._find(context)
         if cluster is None or bound is None:
             return Done({ROUND: STOPPED}, last=True)
+        if context.inputs.get('event'):
+            return self._check_failure(context, cluster, bound, has_waited=False)
         reason = self._blocking_reason(context, cluster, bound)
         if not context.inputs.get('round'):
             return self._start_round(context, cluster, reason)
@@ -89,6 +114,52 @@ class ClusterHealthAction(ActionType):
         inputs = {} if detection is None else {'detection': detection}
         kind = action_types.CLUSTER_CHECK
         return Derived((derivation.own_action(CHECK, kind, inputs, cluster, cluster),))
+
+    def poll(self, context: ActionContext, token: Any) -> Outcome:
+        """Continue with a failure when the cluster has no other actions."""
+        context.checkpoint()
+        cluster, bound = self._find(context)
+        if cluster is None or bound is None:
+            return Done({ROUND: STOPPED})
+        return self._check_failure(context, cluster, bound, has_waited=True)
+
+    def _check_failure(
+        self, context: ActionContext, cluster: Cluster, bound: Bound, has_waited: bool
+    ) -> Outcome:
+        """Check the node of a notification, once the cluster has no other actions."""
+        if not bound.binding.enabled:
+            return Done({ROUND: DISABLED})
+        event = context.inputs['event']
+        if self._blocking_reason(context, cluster, bound) is not None:
+            return InProgress({'event': event['node']}, BUSY_DELAY)
+        node = self._retry(context, lambda: self._node_of(event, cluster))
+        if node is None:
+            return Done({ROUND: OUTDATED})
+        is_own = has_waited or self._retry(context, lambda: self._is_own(event, node))
+        detection = _event_detection(bound, event['reason'], is_own)
+        check = derivation.own_action(
+            *(CHECK, action_types.NODE_CHECK, {'detection': detection}, node, cluster)
+        )
+        return Derived((check,))
+
+    def _node_of(self, event: Mapping[str, Any], cluster: Cluster) -> Node | None:
+        """Return the node of a failure; None: it has another resource by now."""
+        node = self._parts.store.nodes_by_uuid([event['node']]).get(event['node'])
+        if node is None or node.deleted_at is not None:
+            return None
+        is_same = node.physical_id == event['physical_id']
+        return node if is_same and node.cluster_id == cluster.id else None
+
+    def _is_own(self, event: Mapping[str, Any], node: Node) -> bool:
+        """Return whether an action on the node may have caused a notification."""
+        if node.last is None:
+            return False
+        try:
+            last = self._parts.store.get_action(node.last)
+        except exceptions.NotFound:
+            return False
+        emitted = datetime.datetime.fromisoformat(event['emitted'])
+        return last.end_time is None or last.end_time + CLOCK_TOLERANCE >= emitted
 
     def _start_round(
         self, context: ActionContext, cluster: Cluster, reason: str | None
@@ -187,7 +258,7 @@ class ClusterHealthAction(ActionType):
         self, context: ActionContext, cluster: Cluster, bound: Bound
     ) -> str | None:
         if not bound.binding.enabled:
-            return f'{SKIPPED}the policy is disabled'
+            return DISABLED
         if cluster.status == states.INIT or cluster.status in states.TRANSIENT:
             return f'{SKIPPED}the cluster is {cluster.status}'
         around, now = [cluster.uuid], context.now()
@@ -197,6 +268,23 @@ class ClusterHealthAction(ActionType):
                 return bool(admission.conflicting_actions(tx, around, around, now))
 
         return f'{SKIPPED}the cluster is busy' if self._retry(context, busy) else None
+
+
+def _event_detection(bound: Bound, reason: str, is_own: bool) -> dict[str, Any]:
+    """Return how a node is checked after a notification.
+
+    :param is_own: whether an action of the cluster may have caused it: whether the
+        node works is then checked, and the notification alone is no finding
+    """
+    detection = bound.binding.data.get('detection') or {}
+    if is_own:
+        return {'detection_modes': [{'type': action_types.NODE_STATUS_POLLING}]}
+    event = {'type': action_types.LIFECYCLE_EVENTS, 'options': {'event': reason}}
+    condition = detection.get('recovery_conditional', action_types.ANY_FAILED)
+    others = detection.get('detection_modes') or []
+    if condition == action_types.ANY_FAILED:
+        others = []
+    return {'recovery_conditional': condition, 'detection_modes': [event, *others]}
 
 
 def _round_actions(parts: ClusterServices, last: str | None) -> list[Action]:
@@ -268,6 +356,38 @@ def start(
 
     retry_while_unavailable(context, f'The health of {cluster}', stored)
     parts.messenger.send(ENGINE, commands.RunActions())
+
+
+def start_for_failure(
+    parts: ClusterServices,
+    cluster: Cluster,
+    bound: Bound,
+    failure: ResourceFailure,
+    emitted: datetime.datetime,
+    now: datetime.datetime,
+) -> None:
+    """Start a round for a node whose failure a service reports.
+
+    Every engine receives the notification; the uuid makes one round of all of them.
+    """
+    event = {
+        'node': failure.resource_uuid,
+        'physical_id': failure.physical_id,
+        'reason': failure.reason,
+        'emitted': emitted.isoformat(),
+    }
+    name = f'{CLUSTER_HEALTH} {failure.physical_id} {failure.reason} {emitted}'
+    inputs = {'cluster': cluster.uuid, 'binding': bound.binding.uuid, 'event': event}
+    action = _action(
+        str(uuid.uuid5(uuid.UUID(bound.binding.uuid), name)), cluster.uuid, inputs, now
+    )
+    try:
+        parts.store.get_action(action.uuid)
+    except exceptions.NotFound:
+        LOG.info('Cluster %s: %s; checking its node', cluster.uuid, failure.reason)
+        with parts.store.transaction() as tx:
+            tx.insert_actions([action], [])
+        parts.messenger.send(ENGINE, commands.RunActions())
 
 
 def _action(

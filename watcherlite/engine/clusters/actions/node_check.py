@@ -12,7 +12,7 @@ from watcherlite.domain.outcomes import Done, InProgress, Outcome, public_text
 from watcherlite.domain.resource_results import Ready, ResourceInProgress
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions.node_context import binding_values
-from watcherlite.engine.clusters.actions.node_steps import NodeTarget
+from watcherlite.engine.clusters.actions.node_steps import NodeTarget, check_hook
 from watcherlite.engine.clusters.node_record import ADOPTED
 from watcherlite.engine.clusters.profile_types import fill_placeholders
 from watcherlite.engine.stacks.handler_calls import call_handler
@@ -67,29 +67,43 @@ class NodeCheckRun:
         if 'handler' not in token:
             return await self._run_mode(progress)
         context = self._target.handler_context()
-        polled = self._operation, token['handler']
+        polled = self._operation(progress), token['handler']
         return await self._call_handler(progress, context, 'poll', *polled)
 
     async def cancel(self, token: Mapping[str, Any]) -> None:
         """Cancel the operation of the handler."""
         if 'handler' in token:
             context = self._target.handler_context()
-            polled = self._operation, token['handler']
+            progress = _CheckProgress.from_token(token)
+            polled = self._operation(progress), token['handler']
             await call_handler(self._target.handler, 'cancel', context, *polled)
 
+    def _operation(self, progress: '_CheckProgress') -> str:
+        """Return the handler operation of the current mode."""
+        if self._modes[progress.at]['type'] == action_types.HYPERVISOR_STATUS_POLLING:
+            return 'check_host'
+        return self._check_operation
+
     @property
-    def _operation(self) -> str:
-        """Return the handler operation: `check`, or `adopt` for the first check."""
+    def _check_operation(self) -> str:
+        """Return the operation of a check: `adopt` is that of the first one."""
+        handler = self._target.handler
         adopts = bool(self._target.node.kept.get(ADOPTED))
-        return 'adopt' if adopts and self._target.handler.supports('adopt') else 'check'
+        if adopts and handler.supports('adopt'):
+            return 'adopt'
+        return check_hook(handler)
 
     async def _run_mode(self, progress: '_CheckProgress') -> Outcome:
         if progress.at >= len(self._modes):
             return self._conclude(progress)
-        if self._modes[progress.at]['type'] == action_types.NODE_STATUS_POLL_URL:
+        mode = self._modes[progress.at]
+        if mode['type'] == action_types.NODE_STATUS_POLL_URL:
             return await self._run_url_mode(progress)
+        if mode['type'] == action_types.LIFECYCLE_EVENTS:
+            event = (mode.get('options') or {}).get('event')
+            return await self._run_mode(progress.advanced(wrong=event))
         context = self._target.handler_context(begins=True)
-        return await self._call_handler(progress, context, self._operation)
+        return await self._call_handler(progress, context, self._operation(progress))
 
     async def _call_handler(
         self,
@@ -172,7 +186,8 @@ class NodeCheckRun:
         kinds = {mode['type'] for mode in self._modes}
         if action_types.NODE_STATUS_POLL_URL in kinds:
             return True
-        return bool(kinds) and self._target.handler.supports(self._operation)
+        polled = action_types.NODE_STATUS_POLLING in kinds
+        return polled and self._target.handler.supports(self._check_operation)
 
     def _is_starting(self) -> bool:
         """Return whether the node changed so recently that it may still be starting."""

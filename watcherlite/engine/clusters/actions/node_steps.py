@@ -61,6 +61,11 @@ def rejected(reason: str) -> Failed:
     return Failed(reason, outputs=outputs)
 
 
+def check_hook(handler: ResourceHandler) -> str:
+    """Return the hook that checks whether the resource of a node works."""
+    return 'check_health' if handler.supports('check_health') else 'check'
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class NodeTarget:
     """The target of an action on a node.
@@ -259,7 +264,7 @@ class NodeSteps:
         """Return the handler operation of a step."""
         if step == OPERATE:
             return self.operation[0]
-        return 'check' if step == LOOK else step
+        return check_hook(self.target.handler) if step == LOOK else step
 
     def _is_unsafe(self, step: str) -> bool:
         """Return whether a step that may have started is unsafe to repeat."""
@@ -269,7 +274,7 @@ class NodeSteps:
 
     async def _start(self, step: str, left: Sequence[str]) -> Outcome:
         target = self.target
-        if step == LOOK and not target.handler.supports('check'):
+        if step == LOOK and not target.handler.supports(self._hook(LOOK)):
             return (
                 self._finish_healthy()
                 if target.was_active

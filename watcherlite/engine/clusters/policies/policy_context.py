@@ -151,6 +151,12 @@ class BoundPolicyContext:
         found = types.find(self._profiles([key])[key].type)
         return tuple(found.declared.operations)
 
+    def supports(self, hook: str) -> bool:
+        """Return whether the type of its nodes overrides a hook of ResourceHandler."""
+        key = self.cluster.profile_id
+        types = ProfileTypes(self._snapshot.plugins)
+        return types.find(self._profiles([key])[key].type).declared.supports(hook)
+
     def refresh(self) -> Sequence[clusters.Node]:
         """Read the nodes again."""
         self._snapshot.refresh()

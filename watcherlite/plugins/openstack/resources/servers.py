@@ -26,13 +26,10 @@ from watcherlite.plugins.openstack.resources import (
     server_networks,
     software,
 )
-from watcherlite.plugins.openstack.resources.cloud_resource import (
-    Call,
-    CloudResource,
-    record_of,
-)
+from watcherlite.plugins.openstack.resources.cloud_resource import Call, record_of
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 from watcherlite.plugins.openstack.resources.markers import KEY, Marker, MetadataMarker
+from watcherlite.plugins.openstack.resources.server_health import ServerHealth
 from watcherlite.plugins.resource_handlers import scaling_policy
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
@@ -77,7 +74,7 @@ _SOFTWARE_CONFIG = 'SOFTWARE_CONFIG'
 _MOST_CONFLICTS = 30
 
 
-class Server(CloudResource):
+class Server(ServerHealth):
     """A server."""
 
     description = 'A server.'

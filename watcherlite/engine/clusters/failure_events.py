@@ -1,0 +1,129 @@
+"""Notifications of services about failed nodes, which start health checks at once."""
+
+import fnmatch
+import functools
+import logging
+import queue
+import threading
+from collections.abc import Collection, Mapping
+
+from watcherlite import exceptions
+from watcherlite.clock import Clock
+from watcherlite.domain.clusters import Bound, Cluster
+from watcherlite.domain.service_notifications import (
+    ResourceFailure,
+    ServiceNotification,
+)
+from watcherlite.engine.clusters.actions import health_monitor
+from watcherlite.engine.clusters.policies.cluster_policies import is_health_policy
+from watcherlite.engine.clusters.services import ClusterServices
+from watcherlite.plugins.base import ResourceHandler
+
+LOG = logging.getLogger(__name__)
+
+#: In the data of a binding: whether the policy has the mode LIFECYCLE_EVENTS.
+DETECTS_EVENTS = 'events'
+#: The maximum number of failures that wait; a check at the interval finds the others.
+MOST_WAITING = 10_000
+
+
+class FailureEvents:
+    """Starts a health check of the node that a notification reports as failed.
+
+    Notifications are matched in the thread that receives them; another thread reads the
+    database for the few that concern a node.
+    """
+
+    def __init__(self, parts: ClusterServices, clock: Clock) -> None:
+        self._parts = parts
+        self._clock = clock
+        self._waiting: queue.Queue[
+            tuple[ResourceFailure, ServiceNotification] | None
+        ] = queue.Queue(MOST_WAITING)
+        self._thread = threading.Thread(
+            target=self._run, name='failure-events', daemon=True
+        )
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self, timeout: float) -> None:
+        """Stop the thread after the waiting failures; wait for `timeout` seconds."""
+        if self._thread.ident is None:
+            return
+        try:
+            self._waiting.put(None, timeout=timeout)
+        except queue.Full:
+            return
+        self._thread.join(timeout)
+
+    def on_notification(self, notification: ServiceNotification) -> None:
+        """Record the failure that a notification reports, if any; wait for nothing."""
+        for declared, patterns in self._types.items():
+            if not any(
+                fnmatch.fnmatchcase(notification.event_type, pattern)
+                for pattern in patterns
+            ):
+                continue
+            failure = declared.failure_in(notification)
+            if failure is None:
+                continue
+            try:
+                self._waiting.put_nowait((failure, notification))
+            except queue.Full:
+                LOG.warning(
+                    'Too many failures of resources are reported; the one of %s is '
+                    'ignored until the next health check',
+                    failure.resource_uuid,
+                )
+            return
+
+    def handle(
+        self, failure: ResourceFailure, notification: ServiceNotification
+    ) -> None:
+        """Start a health check if a policy asks for it."""
+        found = self._find(failure)
+        if found is not None:
+            cluster, bound = found
+            health_monitor.start_for_failure(
+                self._parts,
+                cluster,
+                bound,
+                failure,
+                notification.emitted,
+                self._clock.now(),
+            )
+
+    def _run(self) -> None:
+        while True:
+            item = self._waiting.get()
+            if item is None:
+                return
+            try:
+                self.handle(*item)
+            except exceptions.WatcherliteError as error:
+                LOG.warning('%s: no health check is started: %s', item[0].reason, error)
+            except Exception:
+                LOG.exception('%s: no health check is started', item[0].reason)
+
+    @functools.cached_property
+    def _types(self) -> Mapping[type[ResourceHandler], Collection[str]]:
+        """Return the event types of each type of resources that has some."""
+        found = self._parts.plugins.resource_types().values()
+        return {one: one.failure_events for one in found if one.failure_events}
+
+    def _find(self, failure: ResourceFailure) -> tuple[Cluster, Bound] | None:
+        """Return the cluster of a failed node, and its binding of a health policy."""
+        store, uuid = self._parts.store, failure.resource_uuid
+        node = store.nodes_by_uuid([uuid]).get(uuid)
+        if node is None or node.cluster_id is None or node.deleted_at is not None:
+            return None
+        if node.physical_id != failure.physical_id:
+            return None
+        cluster = store.objects_by_id(Cluster, [node.cluster_id])[node.cluster_id]
+        for bound in store.bindings_of_clusters([cluster.id]).get(cluster.id, ()):
+            is_on = bound.binding.enabled and bound.binding.data.get(DETECTS_EVENTS)
+            if is_on and is_health_policy(bound.policy):
+                return cluster, bound
+        return None
