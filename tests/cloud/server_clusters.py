@@ -73,10 +73,14 @@ class ServerClusterCase(api_case.CloudApiCase):
 
     def run_action(self, cluster: Any, name: str, **inputs: Any) -> Any:
         """Run an action on the cluster, and return it when it has ended."""
+        return self.wait_for_end(self.request_action(cluster, name, **inputs))
+
+    def request_action(self, cluster: Any, name: str, **inputs: Any) -> str:
+        """Request an action on the cluster; return its uuid."""
         path = f'/clustering/v1/clusters/{cluster["id"]}/actions'
         response = self.call(self.demo, 'POST', path, {name: inputs})
         self.assertEqual(202, response.status_code, response.text)
-        return self.wait_for_end(response.json['action'])
+        return str(response.json['action'])
 
     def attach(self, cluster: Any, type_: str, **properties: Any) -> Any:
         """Attach a new policy to the cluster; return the policy."""
