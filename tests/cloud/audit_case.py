@@ -5,7 +5,7 @@ import json
 from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, wait_until
 from tests.cloud import case
-from tests.cloud.plan_case import POLLED, TIMEOUT, PlanCase
+from tests.cloud.plan_case import HOSTS, POLLED, TIMEOUT, PlanCase
 from watcherlite.plugins.base import ACTION_TYPES
 
 LATEST = 'infra-optim latest'
@@ -198,17 +198,26 @@ class AuditCase(PlanCase):
         """Enable the compute service of a host, for other users of the cloud."""
         self.admin.compute.enable_service(self.service(host))
 
-    def others(self, *mine):
-        """Return the scope that excludes the servers and volumes of others."""
+    def others(self, *mine, within=None):
+        """Return the scope that excludes the servers and volumes of others.
+
+        :param within: the only host in the scope; None: all
+        """
         servers = self.admin.compute.servers(details=False, all_projects=True)
         volumes = self.admin.block_storage.volumes(details=False, all_projects=True)
         instances, disks = (
             [{'uuid': one.id} for one in found if one.id not in mine]
             for found in (servers, volumes)
         )
+        hosts = [{'name': host} for host in HOSTS if within not in (None, host)]
+        excluded = [
+            {kind: found}
+            for kind, found in (('instances', instances), ('compute_nodes', hosts))
+            if found
+        ]
         scope = []
-        if instances:
-            scope.append({'compute': [{'exclude': [{'instances': instances}]}]})
+        if excluded:
+            scope.append({'compute': [{'exclude': excluded}]})
         if disks:
             scope.append({'storage': [{'exclude': [{'volumes': disks}]}]})
         return scope

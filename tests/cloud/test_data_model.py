@@ -6,6 +6,8 @@ from tests.cloud.plan_case import HOSTS, TIMEOUT
 
 #: The log of a collection of a data model.
 COLLECTED = 'Collected the data model'
+#: The version from which there are other models than `compute`.
+NEWER = {'version': '1.8'}
 #: Seconds for which no model is collected again, unless a notification requires it.
 LONG = 3600
 
@@ -60,8 +62,11 @@ class FollowedCase(AuditCase):
 
     def assert_collected_once(self):
         """Check that notifications alone have changed the model."""
-        text = self.daemon.text()
-        self.assertEqual(1, text.count(f'{COLLECTED} {self.kind} in'), text)
+        self.assertEqual(1, self.collections(), self.daemon.text())
+
+    def collections(self):
+        """Return how often the model was collected."""
+        return self.daemon.text().count(f'{COLLECTED} {self.kind} in')
 
 
 class TestCompute(FollowedCase):
@@ -106,14 +111,37 @@ class TestCompute(FollowedCase):
         self.wait_for_row(uuid, node_status='enabled', node_disabled_reason=None)
 
         place = self.audit_by_client(
-            *('zone_migration', 'hardware_maintenance', self.others(uuid)),
+            *('zone_migration', 'hardware_maintenance', self.others(uuid, within=host)),
             compute_nodes=[{'src_node': host}],
         )
         self.assertEqual({uuid}, set(self.by_resource(place)))
+        self.check_lists_of_the_client(uuid, host, self.get(place)['audit_uuid'])
 
         self.delete_server(uuid)
         self.wait_until_gone(uuid)
         self.assert_collected_once()
+
+    def check_lists_of_the_client(self, uuid, host, audit):
+        """Check what the client of Watcher lists.
+
+        :param uuid: of a server on the host
+        :param audit: whose scope has no other host
+        """
+        listed, detailed, scoped = (
+            self.optimize_json('datamodel', 'list', *argv, version='1.6')
+            for argv in ((), ('--type', 'compute', '--detail'), ('--audit', audit))
+        )
+
+        name = 'Node Host Name'
+        for rows in (listed, scoped):
+            (row,) = (row for row in rows if row['Server UUID'] == uuid)
+            self.assertEqual(('active', host), (row['Server State'], row[name]))
+        (row,) = (row for row in detailed if row['Server_UUID'] == uuid)
+        self.assertEqual(
+            (1, 512, host), (row['Server Vcpus'], row['Server Memory'], row[name])
+        )
+        self.assertEqual({host}, {row[name] for row in scoped})
+        self.assertEqual(set(HOSTS), {row[name] for row in listed})
 
 
 class TestStorage(FollowedCase):
@@ -154,7 +182,45 @@ class TestStorage(FollowedCase):
             storage_pools=[{'src_pool': pool, 'dst_type': 'fast'}],
         )
         self.assertEqual({volume.id}, set(self.by_resource(place)))
+        # The client has no columns for volumes.
+        listed = self.optimize_json('datamodel', 'list', '--type', 'storage', **NEWER)
+        self.assertEqual(len(self.rows()), len(listed))
 
         self.delete_volume(volume.id)
         self.wait_until_gone(volume.id)
         self.assert_collected_once()
+
+    def test_a_migrated_volume_is_found_by_the_reports_of_its_pools(self):
+        storage = self.admin.block_storage
+        volume, other = self.create_volume(), self.create_volume()
+        pool = self.other_pool(volume.host)
+        self.report_capacity(other.id, 'slow')
+        self.start_following()
+        before = self.collections()
+
+        storage.migrate_volume(volume.id, host=pool)
+        wait_until(
+            lambda: storage.get_volume(volume.id).host == pool,
+            lambda: str(storage.get_volume(volume.id)),
+            TIMEOUT,
+        )
+        self.wait_for_volume(volume.id, 'available')
+        self.assertEqual(volume.host, self.row(volume.id)['pool_name'])
+        self.report_capacity(other.id, 'fast')
+
+        self.wait_for_row(volume.id, pool_name=pool)
+        self.assertEqual((1, 2), (before, self.collections()))
+
+    def report_capacity(self, volume, other_type):
+        """Retype a volume: cinder reports the capacity of its pools afterwards.
+
+        Otherwise it does so once a minute.
+        """
+        storage = self.admin.block_storage
+        storage.retype_volume(volume, other_type, migration_policy='on-demand')
+        wait_until(
+            lambda: storage.get_volume(volume).volume_type == other_type,
+            lambda: str(storage.get_volume(volume)),
+            TIMEOUT,
+        )
+        self.wait_for_volume(volume, 'available')

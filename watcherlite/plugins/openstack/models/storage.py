@@ -84,12 +84,29 @@ class StorageSnapshot:
     """The pools, volumes and volume types at one time; nothing changes it.
 
     :param snapshots: the id of each snapshot -> that of its volume
+    :param unaccounted: the name of each pool -> the provisioned capacity in GiB that
+        its volumes did not account for when they were collected
+    :param drift: the name of a pool -> the change of this capacity since then
     """
 
     pools: Sequence[Pool] = ()
     volumes: Sequence[Volume] = ()
     types: Sequence[VolumeType] = ()
     snapshots: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    unaccounted: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    drift: Mapping[str, float] = dataclasses.field(default_factory=dict)
+
+
+def unaccounted(pools: Iterable[Pool], volumes: Iterable[Volume]) -> dict[str, float]:
+    """Return the provisioned capacity of each pool that its volumes do not account for.
+
+    Snapshots have some of it, for example.
+    """
+    found = {pool.name: pool.provisioned_capacity_gb for pool in pools}
+    for volume in volumes:
+        if volume.pool in found:
+            found[volume.pool] -= volume.size
+    return found
 
 
 def parse_capacity(value: Any) -> float | None:

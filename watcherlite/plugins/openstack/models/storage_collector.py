@@ -37,18 +37,21 @@ class Storage(base.CloudClient, base.DataModel):
         by_host = {one['host']: one for one in services['services']}
         by_snapshot = {one['id']: one['volume_id'] for one in snapshots}
         with_snapshots = set(by_snapshot.values())
+        all_pools = tuple(_pool(one, by_host) for one in pools['pools'])
+        all_volumes = tuple(
+            _volume(one, one['id'] in with_snapshots)
+            for one in volumes
+            if one.get('os-vol-host-attr:host')
+        )
         return StorageSnapshot(
-            tuple(_pool(one, by_host) for one in pools['pools']),
-            tuple(
-                _volume(one, one['id'] in with_snapshots)
-                for one in volumes
-                if one.get('os-vol-host-attr:host')
-            ),
+            all_pools,
+            all_volumes,
             tuple(
                 VolumeType(one['name'], one.get('extra_specs') or {}, one['id'])
                 for one in types
             ),
             by_snapshot,
+            storage.unaccounted(all_pools, all_volumes),
         )
 
     def apply(

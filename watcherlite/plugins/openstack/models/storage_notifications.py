@@ -1,10 +1,13 @@
 """The changes of the storage model by notifications of cinder.
 
 They are not versioned. A volume in them has the id of its type, and whether it is
-bootable only as metadata of an image. The migration of a volume has none.
+bootable only as metadata of an image. The migration of a volume has none, but the
+reports of the capacity of pools show it: one lost what another gained, and no
+notification about a volume accounts for it.
 """
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +30,8 @@ EVENT_TYPES = (
 )
 #: The status of a volume that is migrated to a backend of its new type.
 _RETYPING = 'retyping'
+#: The least change of a capacity in GiB that is a migration: no volume is smaller.
+_LEAST = 1
 #: The migration statuses of volumes that are not migrated.
 _IN_PLACE = (None, '', 'none', 'success', 'error')
 
@@ -53,6 +58,7 @@ class _Changes:
         self._pools = {pool.name: pool for pool in snapshot.pools}
         self._volumes = {volume.uuid: volume for volume in snapshot.volumes}
         self._snapshots = dict(snapshot.snapshots)
+        self._drift = dict(snapshot.drift)
 
     def snapshot(self) -> StorageSnapshot:
         with_snapshots = set(self._snapshots.values())
@@ -66,6 +72,7 @@ class _Changes:
                 for volume in self._volumes.values()
             ),
             snapshots=self._snapshots,
+            drift=self._drift,
         )
 
     def apply(self, event_type: str, data: Mapping[str, Any]) -> bool:
@@ -87,8 +94,20 @@ class _Changes:
         pool = self._pools.get(str(data['name_to_id']))
         if pool is None:
             return False
-        self._pools[pool.name] = _updated(pool, data)
-        return True
+        changed = self._pools[pool.name] = _updated(pool, data)
+        if changed.provisioned_capacity_gb == pool.provisioned_capacity_gb:
+            # Some backends never report it.
+            return True
+        left = storage.unaccounted([changed], self._volumes.values())[pool.name]
+        drift = left - self._before.unaccounted.get(pool.name, left)
+        if math.isfinite(drift):
+            self._drift[pool.name] = drift
+        return not self._has_migration()
+
+    def _has_migration(self) -> bool:
+        """Return whether a pool lost capacity that another one gained."""
+        values = self._drift.values()
+        return min(values, default=0) <= -_LEAST and max(values, default=0) >= _LEAST
 
     def _apply_to_volume(
         self, event_type: str, uuid: str, data: Mapping[str, Any]

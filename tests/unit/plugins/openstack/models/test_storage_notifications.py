@@ -17,6 +17,7 @@ from watcherlite.plugins.openstack.models.storage import (
     StorageSnapshot,
     Volume,
     VolumeType,
+    unaccounted,
 )
 from watcherlite.plugins.openstack.models.storage_collector import Storage
 
@@ -100,6 +101,50 @@ class TestStorage(base.TestCase):
         self.assertIsNone(
             self.apply(('volume.retype', volume('v1', POOL.name, status='retyping')))
         )
+
+    def test_reports_of_pools_show_a_migration_that_has_no_notification(self):
+        def report(pool, provisioned):
+            return (
+                'capacity.pool',
+                {
+                    'name_to_id': pool,
+                    'total': 100,
+                    'free': 50,
+                    'allocated': 0,
+                    'provisioned': provisioned,
+                },
+            )
+
+        names = ('storage@fast#1', 'storage@fast#2', 'storage@fast#3')
+        pools = tuple(
+            dataclasses.replace(POOL, name=name, provisioned_capacity_gb=provisioned)
+            for name, provisioned in zip(names, (13, 20, 0), strict=True)
+        )
+        snapshot = dataclasses.replace(
+            SNAPSHOT, pools=pools, unaccounted=unaccounted(pools, (VOLUME,))
+        )
+        first, second, silent = names
+        created = ('volume.create.end', volume('v2', second, size=5))
+        grown = ('volume.resize.end', volume('v1', first, size=9))
+
+        for events, is_applied in (
+            # The volume left the first pool.
+            ([report(first, 10), report(second, 23)], False),
+            ([report(second, 23), created, report(first, 10)], False),
+            # Notifications of volumes account for the change, or for one of two.
+            ([created, report(second, 25), grown, report(first, 19)], True),
+            # A snapshot has no notification with its size.
+            ([report(second, 23)], True),
+            ([report(second, 23), report(first, 16)], True),
+            # A pool that does not report it gains and loses nothing.
+            ([report(first, 10), report(silent, 0)], True),
+        ):
+            self.assertEqual(
+                is_applied, self.apply(*events, snapshot=snapshot) is not None, events
+            )
+        # Reports may arrive between two uses of the model.
+        half = self.apply(report(second, 23), snapshot=snapshot)
+        self.assertIsNone(self.apply(report(first, 10), snapshot=half))
 
     def test_the_last_snapshot_frees_its_volume(self):
         created = self.apply(
