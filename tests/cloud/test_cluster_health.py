@@ -20,7 +20,13 @@ EVENTS = {'type': 'LIFECYCLE_EVENTS'}
 
 
 class HealthCase(server_clusters.ServerClusterCase):
-    def monitor(self, cluster: Any, *modes: Mapping[str, Any], **more: Any) -> Any:
+    def monitor(
+        self,
+        cluster: Any,
+        *modes: Mapping[str, Any],
+        recovery: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Any:
         """Attach a health policy that checks every second."""
         return self.attach(
             cluster,
@@ -31,6 +37,7 @@ class HealthCase(server_clusters.ServerClusterCase):
                 'detection_modes': list(modes),
                 **more,
             },
+            recovery=dict(recovery or {}),
         )
 
 
@@ -113,11 +120,20 @@ class TestHypervisors(HealthCase):
         )
         return {('openstack', 'client_config_file'): path}
 
+    def requests_of(self, node: Any) -> set[str]:
+        """Return the actions that nova received for the server of a node."""
+        path = f'/servers/{node.physical_id}/action'
+        return {
+            next(iter(json.loads(request.body)))
+            for request in self.nova.received
+            if request.path.endswith(path)
+        }
+
     def test_the_servers_of_a_hypervisor_that_is_down_are_replaced(self) -> None:
         cluster = self.create_cluster(size=2)
         node = self.nodes(cluster)[0]
         server = self.admin.compute.get_server(node.physical_id)
-        self.monitor(cluster, HYPERVISORS)
+        self.monitor(cluster, HYPERVISORS, recovery={'fencing': ['COMPUTE']})
 
         self.nova.down = {server.hypervisor_hostname}
         found = self.wait_for_recovery(cluster, node)
@@ -125,6 +141,7 @@ class TestHypervisors(HealthCase):
         self.wait_for_status(cluster, 'ACTIVE')
 
         self.assertEqual(node.uuid, found.uuid)
+        self.assertIn('forceDelete', self.requests_of(node))
         self.assertEqual(2, len(self.servers()))
 
 

@@ -689,6 +689,8 @@ class RunningResource(Protocol):
     :cvar dependencies: for `create`, `update` and their polls: the attributes of the
         resources of the stack that it depends on, by their values of get_resource, and
         those of its `software_configs`
+    :cvar is_fenced: for `delete`: its state is unknown and it may still run,
+        and must not come back; it is deleted by force if the service can do that
     :cvar deadline: the time of the timeout, aware, UTC
     """
 
@@ -710,6 +712,7 @@ class RunningResource(Protocol):
     data: Mapping[str, Any]
     files: Mapping[str, str]
     dependencies: Mapping[str, Mapping[str, Any]]
+    is_fenced: bool
     deadline: datetime.datetime | None
 
     def fence(self) -> None:

@@ -193,9 +193,25 @@ class ResourceRun:
         """Check it."""
         return self._operate('check', _caller('check'), attempt=attempt)
 
-    def delete(self, *, attempt: int = 1) -> Settled:
-        """Delete it."""
-        return self._operate('delete', _caller('delete'), attempt=attempt)
+    def check_health(self, *, attempt: int = 1) -> Settled:
+        """Check whether it works, as for a node."""
+        return self._operate('check_health', _caller('check_health'), attempt=attempt)
+
+    def check_host(self, *, attempt: int = 1) -> Settled:
+        """Check whether its host works, as for a node."""
+        return self._operate('check_host', _caller('check_host'), attempt=attempt)
+
+    def delete(self, *, attempt: int = 1, is_fenced: bool = False) -> Settled:
+        """Delete it.
+
+        :param is_fenced: by force, see `RunningResource`
+        """
+
+        async def start(handler: ResourceHandler, context: HandlerContext) -> Any:
+            context.is_fenced = is_fenced
+            return await call_handler(handler, 'delete', context)
+
+        return self._operate('delete', start, attempt=attempt)
 
     def suspend(self, *, attempt: int = 1) -> Settled:
         """Suspend the resource."""

@@ -102,6 +102,7 @@ class HandlerContext:
         default_factory=dict
     )
     region: str | None = None
+    is_fenced: bool = False
 
     def __post_init__(self) -> None:
         self.uuid = self.action.uuid

@@ -100,7 +100,8 @@ _RECOVERY = fragments.closed(
             'type': 'array',
             'default': [],
             'items': {'enum': ['COMPUTE']},
-            'description': 'Accepted for compatibility with clients, and ignored.',
+            'description': 'Whether a server that is recreated is deleted by force: '
+            'nova then cannot restore it.',
         },
         'node_delete_timeout': fragments.seconds(
             20, 'Timeout of the deletion of a recreated node, in seconds.'

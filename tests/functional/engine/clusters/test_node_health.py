@@ -180,6 +180,32 @@ class TestRecovering(NodeCase):
                 self.assertEqual(('ACTIVE', reason), status_of(world.reload(node)))
                 self.assertEqual('SUCCEEDED', action.status)
 
+    def test_a_fenced_recovery_deletes_the_resource_by_force(self):
+        for params, data, fenced in (
+            ({'fence_compute': True}, {}, True),
+            ({}, {'health': {'fencing': ['COMPUTE']}}, True),
+            ({}, {'health': {'fencing': []}}, False),
+        ):
+            with self.subTest(params=params, data=data):
+                deletions = []
+
+                def delete(self, context, deletions=deletions):
+                    deletions.append(context.is_fenced)
+
+                kind = type('Host', (machine(ExternalResources()),), {'delete': delete})
+                world = self.create_cluster_world(handlers={'Host': kind})
+                node = world.insert_node(world.profile(type_='host'), 'n')
+                world.create_node(node)
+                world.stop()
+                action = world.request_action(
+                    NODE_RECOVER, node, {'operation_params': params}
+                )
+                world.store_decisions(action, data)
+                world.worker()
+                ended = world.wait_for_end(action)
+
+                self.assertEqual(('SUCCEEDED', [fenced]), (ended.status, deletions))
+
     def test_an_unsupported_recovery_fails_with_the_supported_ones(self):
         world, node = self.create_active_node(type_='plain')
 

@@ -35,6 +35,9 @@ UPDATING = 'Failed in updating nodes'
 CHECKING = 'Failed in checking nodes'
 RECOVERING = 'Failed in recovering nodes'
 OPERATING = 'Failed in operating on nodes'
+# In the decision of a health policy, and in the parameters of RECREATE
+COMPUTE = 'COMPUTE'
+FENCE_COMPUTE = 'fence_compute'
 
 
 class ClusterCreate(ClusterAction):
@@ -299,6 +302,10 @@ def recovery_inputs(
     for action in (health.get('recover_action') or ())[:1]:
         found['operation'] = action['name']
         found['operation_params'] = dict(action.get('params') or {})
+    recreates = found.get('operation', action_types.RECREATE) == action_types.RECREATE
+    if recreates and COMPUTE in (health.get('fencing') or ()):
+        params = found.get('operation_params') or {}
+        found['operation_params'] = {**params, FENCE_COMPUTE: True}
     for name, key in (
         ('delete_timeout', 'node_delete_timeout'),
         ('force_recreate', 'node_force_recreate'),

@@ -18,7 +18,10 @@ from watcherlite.engine import affinity
 from watcherlite.engine.clusters import action_types
 from watcherlite.engine.clusters.actions import lifecycle_hooks, node_steps
 from watcherlite.engine.clusters.actions.cluster_action import ClusteringAction
-from watcherlite.engine.clusters.actions.cluster_actions import recovery_inputs
+from watcherlite.engine.clusters.actions.cluster_actions import (
+    FENCE_COMPUTE,
+    recovery_inputs,
+)
 from watcherlite.engine.clusters.actions.node_check import NodeCheckRun
 from watcherlite.engine.clusters.actions.node_steps import (
     NodeSteps,
@@ -386,6 +389,7 @@ class NodeRecover(NodeAction):
             ended={'data': {'recovery': desired['operation']}},
             outputs={'operation': desired['operation']},
             delete_timeout=desired.get('delete_timeout'),
+            fences=bool((desired.get('operation_params') or {}).get(FENCE_COMPUTE)),
             force=bool(desired.get('force_recreate')),
         )
 

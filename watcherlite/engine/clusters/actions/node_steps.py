@@ -192,6 +192,7 @@ class NodeSteps:
     :param outputs: outputs of the action for users
     :param delete_timeout: timeout of DELETE in seconds; None: that of the action
     :param force: continue when DELETE fails
+    :param fences: whether DELETE makes sure that the resource does not run any more
     """
 
     target: NodeTarget
@@ -201,6 +202,7 @@ class NodeSteps:
     outputs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     delete_timeout: float | None = None
     force: bool = False
+    fences: bool = False
 
     async def run(self, *steps: str) -> Outcome:
         """Start the first of these steps."""
@@ -258,7 +260,9 @@ class NodeSteps:
     def _handler_context(self, step: str, begins: bool = False) -> HandlerContext:
         fits = step in (CREATE, UPDATE)
         desired = self.target.desired_properties(self.profile, begins) if fits else None
-        return self.target.handler_context(desired, begins)
+        context = self.target.handler_context(desired, begins)
+        context.is_fenced = self.fences and step == DELETE
+        return context
 
     def _hook(self, step: str) -> str:
         """Return the handler operation of a step."""

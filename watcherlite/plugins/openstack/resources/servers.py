@@ -468,8 +468,13 @@ class Server(ServerHealth):
 
     def destroy(self, connection: Any, context: ResourceContext) -> None:
         found = self.get(connection, str(context.physical_id))
-        if found is not None and not self.is_deleted(record_of(found)):
-            super().destroy(connection, context)
+        if found is None or self.is_deleted(record_of(found)):
+            return
+        if context.is_fenced:
+            # Otherwise nova may only mark it as deleted, so that it can be restored.
+            connection.compute.delete_server(found, force=True, ignore_missing=True)
+            return
+        super().destroy(connection, context)
 
     def _set_metadata(
         self, context: ResourceContext, connection: Any, found: Any

@@ -5,6 +5,7 @@ from typing import Any
 from tests import base
 from tests.openstack_lists import FakeConnection
 from tests.service_notifications import instance, notification, versioned
+from tests.unit.plugins.openstack.resources import case
 from watcherlite import exceptions
 from watcherlite.domain.service_notifications import ResourceFailure
 from watcherlite.plugins.openstack.resources.server_health import HypervisorHealth
@@ -124,3 +125,53 @@ class TestNotifications(base.TestCase):
             {'instance_id': 'a', 'metadata': {'cluster_node_id': 1}},
         ):
             self.assertIsNone(self.failure('instance.delete.end', payload))
+
+
+class TestServers(case.ResourceCase):
+    """The checks of a server."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.compute = self.connection.compute
+        self.compute.defaults['server'] = {'status': 'ACTIVE'}
+        self.connection.image.create_image(id='image-id', name='image-1')
+        self.compute.create_flavor(id='1', name='small')
+        self.server = self.created(Server, {'image': 'image-1', 'flavor': 'small'})
+
+    def test_a_server_that_is_shut_off_exists_and_does_not_work(self) -> None:
+        healthy = self.server.check_health()
+        record = self.compute.objects['server'][self.server.physical_id]
+        record['status'] = 'SHUTOFF'
+        unhealthy = self.server.check_health()
+
+        self.assertEqual('COMPLETE', healthy.status, healthy.reason)
+        self.assertEqual('FAILED', unhealthy.status)
+        self.assertIn('has the status SHUTOFF', unhealthy.reason)
+        self.assertEqual('COMPLETE', self.server.check().status)
+
+    def test_the_host_of_a_server_is_its_hypervisor(self) -> None:
+        lists = FakeConnection({LIST: 503})
+        health = HypervisorHealth(lambda: lists, ManualClock().monotonic)
+        self.clouds.keep = lambda key, make: health
+        unknown = self.server.check_host()
+        lists.answers = {
+            LIST: {'hypervisors': [hypervisor('one', state='down')]},
+            'compute /os-hypervisors/one': {
+                'hypervisor': {'servers': [{'uuid': self.server.physical_id}]}
+            },
+        }
+        down = self.server.check_host()
+
+        self.assertIn('service is not available', unknown.reason)
+        self.assertEqual('FAILED', down.status)
+        self.assertIn('its hypervisor one.example.org is down', down.reason)
+
+    def test_a_fenced_server_is_deleted_by_force(self) -> None:
+        self.server.delete(is_fenced=True)
+
+        deletions = [
+            options
+            for name, _, options in self.compute.calls
+            if name == 'delete_server'
+        ]
+        self.assertEqual([{'force': True, 'ignore_missing': True}], deletions)
