@@ -355,6 +355,27 @@ class TestLoadBalancing(ClusterPolicyCase):
         self.assertEqual('SUCCEEDED', deleted.status, deleted.status_message)
         self.assertEqual((2, []), (self.external.removed, self.bindings(self.cluster)))
 
+    def test_the_next_worker_waits_for_the_load_balancer_of_a_lost_worker(self) -> None:
+        cluster = self.insert_cluster(size=2)
+        policy = self.insert_policy(LOAD_BALANCE, driver='recording')
+        (worker,) = self.world.workers
+        self.external.busy = 10**9
+        action = self.world.request_action(
+            action_types.CLUSTER_ATTACH_POLICY, cluster, {'policy_id': policy.uuid}
+        )
+        self.world.wait_until(
+            lambda: self.world.store.get_action(action.uuid).token is not None
+        )
+        self.world.kill(worker)
+        self.external.busy = 0
+        self.world.worker()
+
+        ended = self.world.wait_for_end(action)
+
+        self.assertEqual('SUCCEEDED', ended.status, ended.status_message)
+        self.assertEqual(1, len(self.bindings(cluster)))
+        self.assertEqual(['n1', 'n2'], self.external.members[-1])
+
     def test_a_cancelled_attachment_leaves_no_load_balancer(self) -> None:
         given = {'policy_id': self.policy.uuid}
         self.world.run_action(action_types.CLUSTER_DETACH_POLICY, self.cluster, given)

@@ -88,6 +88,21 @@ class TestConnections(CloudsCase):
         ((_, regions),) = clouds._users.values()
         self.assertLessEqual(len(regions), 3)
 
+    def test_objects_are_shared_by_their_key_and_bounded(self):
+        clouds = self.clouds(max_connections=2)
+        made = []
+
+        def make(name):
+            return clouds.keep(name, lambda: made.append(name) or object())
+
+        first = make('a')
+
+        self.assertIs(first, make('a'))
+        make('b')
+        make('c')
+        self.assertEqual(['a', 'b', 'c'], made)
+        self.assertIsNot(first, make('a'))
+
     def test_the_newest_credential_of_the_owner_is_read(self):
         read = []
         clouds = self.clouds(lambda owner: read.append(owner) or trust())
