@@ -22,6 +22,7 @@ from watcherlite.domain.templates import (
     definitions,
     document,
     environment,
+    facade,
     formats,
     scope,
     versions,
@@ -51,6 +52,14 @@ outputs:
 """
 #: The files of the examples.
 FILES = {'greeting.txt': 'Good morning', 'inner.yaml': _INNER, 'site.yaml': _INNER}
+#: The facade of the examples: metadata without policies.
+FACADE = {
+    facade.KEY: {
+        'metadata': {'role': 'web'},
+        'deletion_policy': 'Delete',
+        'update_policy': {},
+    }
+}
 #: Pages whose examples are templates.
 EXAMPLES = ('templates.rst', 'resource_handlers.rst', 'groups.rst', 'stacks.rst')
 #: The configuration that the examples need.
@@ -116,7 +125,7 @@ class TemplatesCase(base.TestCase):
             output = {'value': {'if': [written, True, False]}}
         template['outputs'] = {'one': output}
         made = Blueprint.of(
-            Definition(template, files=FILES), name='hello', uuid='1', tenant='2'
+            Definition(template, FACADE, FILES), name='hello', uuid='1', tenant='2'
         )
         (output,) = made.outputs(CreatedResources(self.template))
         self.assertIsNone(output.error)
@@ -188,7 +197,9 @@ class TestCloudFormation(base.TestCase):
                 template['Conditions'][name] = expression
                 expression = {'Fn::If': [name, True, False]}
             template['Outputs'][str(number)] = {'Value': expression}
-        made = Blueprint.of(Definition(template), name='hello', uuid='1', tenant='2')
+        made = Blueprint.of(
+            Definition(template, FACADE), name='hello', uuid='1', tenant='2'
+        )
         created = worlds.CreatedResources(Address={'value': '127.0.0.1'})
 
         self.assertEqual(

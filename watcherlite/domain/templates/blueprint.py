@@ -11,6 +11,7 @@ from watcherlite.domain.documents.yaml_values import Path
 from watcherlite.domain.stacks import Definition
 from watcherlite.domain.templates import dependencies, document, nodes
 from watcherlite.domain.templates import environment as environments
+from watcherlite.domain.templates import facade as facades
 from watcherlite.domain.templates import parameters as parameter_values
 from watcherlite.domain.templates.definitions import ResourceDefinition
 from watcherlite.domain.templates.environment import Registry
@@ -55,6 +56,8 @@ class Blueprint:
     :param handlers: for each resource, the name of its handler or template
     :param attributes: for each resource, the attributes that get_attr refers to
     :param rules: the hooks and restricted actions of the resources
+    :param facade: the parts of the resource that the stack is; None: it is no resource,
+        or its template does not use them
     :param budget: the budget of a request; None: no limit, for actions on single
         resources. A blueprint with a budget is not thread-safe.
     """
@@ -69,6 +72,7 @@ class Blueprint:
     handlers: Mapping[str, str]
     attributes: tuple[nodes.Attribute, ...]
     rules: ResourceRules
+    facade: facades.Facade | None = None
     budget: EvaluationBudget | None = None
 
     @classmethod
@@ -90,17 +94,18 @@ class Blueprint:
         """
         spent = EvaluationBudget() if budget is None else budget
         template = load(definition.template)
-        environment = environments.load(definition.environment)
+        written, facade = facades.separate(definition.environment)
+        environment = environments.load(written)
         pseudo = template.format.pseudo_values(name=name, uuid=uuid, tenant=tenant)
         given = parameter_values.check_mapping('parameters', definition.parameters)
         parameters = parameter_values.values(template, given, environment, pseudo)
-        scope = Scope(parameters, definition.files, budget=spent)
+        scope = Scope(parameters, definition.files, budget=spent, facade=facade)
         conditions = _conditions(template, definition.template, scope)
         encrypted = environment.get(environments.ENCRYPTED) or ()
         resolved = dependencies.resolve(
             template,
             definition.template,
-            Scope(parameters, definition.files, conditions, budget=spent),
+            dataclasses.replace(scope, conditions=conditions),
             Registry(environment),
         )
         return cls(
@@ -114,6 +119,7 @@ class Blueprint:
             resolved.handlers,
             resolved.attributes,
             ResourceRules(environment),
+            facade,
             budget,
         )
 
@@ -134,6 +140,14 @@ class Blueprint:
         """Return the update policy of a resource, resolved."""
         node = self.resources[name].nodes.update_policy
         return self._mapping(node, references, name, 'update_policy')
+
+    def facade_of(self, name: str, references: References) -> dict[str, Any]:
+        """Return the facade of the stack that a resource is."""
+        return {
+            facades.METADATA: self.metadata(name, references),
+            facades.DELETION_POLICY: self.resources[name].deletion_policy,
+            facades.UPDATE_POLICY: self.update_policy(name, references),
+        }
 
     def outputs(
         self, references: References, desired: str | None = None, most: int = MAX_SHOWN
@@ -188,6 +202,7 @@ class Blueprint:
             self.conditions,
             references,
             budget=self.budget if budget is None else budget,
+            facade=self.facade,
         )
 
     def _mapping(

@@ -99,6 +99,7 @@ class Scope:
     :param conditions: the values of the named conditions
     :param left: the remaining budget of the evaluation
     :param budget: the budget of the request, or None
+    :param facade: the parts of the resource that the stack is, or None
     """
 
     parameters: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -107,6 +108,7 @@ class Scope:
     references: References = dataclasses.field(default_factory=NoReferences)
     left: int = MAX_MADE
     budget: EvaluationBudget | None = None
+    facade: Mapping[str, Any] | None = None
 
     def for_evaluation(self) -> 'Scope':
         """Return a copy for another evaluation."""

@@ -13,6 +13,7 @@ from watcherlite.domain import bearer_tokens, events, stacks
 from watcherlite.domain.events import StoredEvent
 from watcherlite.domain.stacks import Resource, Stack, StoredDefinition
 from watcherlite.domain.templates import environment as environments
+from watcherlite.domain.templates import facade
 from watcherlite.domain.templates.blueprint import Blueprint, OutputValue
 from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import MAX_SHOWN
@@ -153,7 +154,7 @@ class StackQueries:
     def environment(self, stack: Stack) -> dict[str, Any]:
         """Return the environment with the parameters; hidden ones are masked."""
         definition = self._definition(stack)
-        found = dict(definition.environment)
+        found, _ = facade.separate(definition.environment)
         # These may name parameters of nested templates, too.
         secret = found.get(environments.ENCRYPTED) or ()
         hidden = self._hidden(stack, definition) | frozenset(secret)

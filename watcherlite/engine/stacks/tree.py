@@ -10,6 +10,8 @@ from watcherlite.domain import events
 from watcherlite.domain.resource_results import Batch
 from watcherlite.domain.stacks import Definition, NewResource, NewStack, Stack
 from watcherlite.domain.templates import environment as environments
+from watcherlite.domain.templates import facade
+from watcherlite.domain.templates.blueprint import Blueprint, References
 from watcherlite.engine.stacks.resource_context import physical_name
 from watcherlite.states import stack as states
 
@@ -126,15 +128,21 @@ def _state_text(stack: Stack) -> str:
 
 
 def nested_definition(
-    batch: Batch, parent: Definition, resource_name: str
+    batch: Batch, blueprint: Blueprint, resource_name: str, references: References
 ) -> Definition:
     """Return the definition of a nested stack.
 
-    :param parent: the definition of its parent
+    :param blueprint: of its parent
+    :param references: to the resources of its parent, for its facade
+    :raises StackValidationFailed: a function of its facade has an invalid argument
     """
+    parent = blueprint.definition
     environment = batch.environment
     if environment is None:
         environment = environments.nested(parent.environment, resource_name)
+    if facade.is_used(batch.template):
+        shown = blueprint.facade_of(resource_name, references)
+        environment = {**environment, facade.KEY: shown}
     return Definition(
         template=batch.template,
         environment=environment,

@@ -192,7 +192,7 @@ class SectionsTest(CfnCase):
                   b: {'Fn::GetAtt': web.x}
                   c: {'Fn::GetAtt': web}
                   d: {'Fn::FindInMap': [n, kk, v]}
-                  e: {'Fn::ResourceFacade': Metadata}
+                  e: {'Fn::Sub': Metadata}
             Outputs: {o: {value: 1}, p: {Value: {'Fn::Join': [x]}}}
             Rules: {}
             """)
@@ -241,8 +241,7 @@ class SectionsTest(CfnCase):
                 "template:20: Resources.u.Properties.d.'Fn::FindInMap': the mapping "
                 'has no such key; add it to Mappings',
                 'template:21: Resources.u.Properties.e: the function '
-                'Fn::ResourceFacade is not supported here; pass its result as a '
-                'parameter',
+                'Fn::Sub is not supported here; use Fn::Replace',
                 'template:22: Outputs.o: this is no output (Value is missing); write '
                 '{Value: ...}',
                 "template:22: Outputs.p.Value.'Fn::Join': it has 1 arguments, not 2; "
@@ -671,7 +670,8 @@ class ListsTest(base.TestCase):
     def test_functions_are_listed_by_version(self):
         names = [
             'Fn::Base64', 'Fn::FindInMap', 'Fn::GetAZs', 'Fn::GetAtt', 'Fn::Join',
-            'Fn::MemberListToMap', 'Fn::Replace', 'Fn::Select', 'Fn::Split', 'Ref',
+            'Fn::MemberListToMap', 'Fn::Replace', 'Fn::ResourceFacade', 'Fn::Select',
+            'Fn::Split', 'Ref',
         ]  # fmt: skip
         aws, heat = versions.CFN_VERSIONS
 

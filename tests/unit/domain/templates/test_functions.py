@@ -343,16 +343,9 @@ class VersionsTest(FunctionCase):
 
     def test_unsupported_functions_are_reported(self):
         self.assertEqual(
-            [
-                'the function resource_facade is not supported here; pass its result '
-                'as a parameter',
-                'the function yaql is not supported here; use map_merge, list_concat, '
-                'repeat or filter',
-            ],
-            [
-                self.failure({name: 'metadata'}).partition(': ')[2]
-                for name in ('resource_facade', 'yaql')
-            ],
+            'resources.web.properties.value: the function yaql is not supported here; '
+            'use map_merge, list_concat, repeat or filter',
+            self.failure({'yaql': 'metadata'}),
         )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from watcherlite.domain.documents import json_values
 from watcherlite.domain.documents.json_values import kind
+from watcherlite.domain.templates import facade
+from watcherlite.domain.templates.formats import CFN
 from watcherlite.domain.templates.functions import (
     collection_functions,
     lookup_functions,
@@ -18,6 +20,7 @@ from watcherlite.domain.templates.functions.function import (
     Function,
     Operator,
     any_shape,
+    choice_shape,
     list_shape,
     name_shape,
 )
@@ -156,6 +159,8 @@ def _attribute_path(written: Any) -> Any:
     return [name, attribute]
 
 
+#: The parts of a facade by their names in templates of AWS.
+_FACADE = {CFN.key(part): part for part in facade.PARTS}
 _REF = 'Ref: NAME'
 REF = Function(
     'Ref',
@@ -184,6 +189,14 @@ FUNCTIONS = (
         refers=Referent.ATTRIBUTE,
         pure=False,
         rewrite=_attribute_path,
+    ),
+    Function(
+        facade.CFN_KEY,
+        'A part of the resource that the stack is in its parent.',
+        choice_shape(facade.CFN_KEY, *_FACADE),
+        lookup_functions.resource_facade,
+        pure=False,
+        rewrite=_FACADE.get,
     ),
     Function(
         'Fn::FindInMap',
@@ -275,7 +288,6 @@ CONDITION_FUNCTIONS = (
 )
 #: Unsupported functions: name -> alternative.
 MISSING: Mapping[str, str] = {
-    'Fn::ResourceFacade': 'pass its result as a parameter',
     'Fn::Sub': 'use Fn::Replace',
     'Fn::ImportValue': 'pass the value as a parameter',
 }

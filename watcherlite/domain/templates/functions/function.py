@@ -106,6 +106,18 @@ def _is_function(written: Any) -> bool:
     return isinstance(written, dict) and len(written) == 1
 
 
+def choice_shape(function: str, *allowed: str) -> Shape:
+    """Return the shape of one of several constants."""
+
+    def check(written: Any) -> str | None:
+        if isinstance(written, str) and written in allowed:
+            return None
+        known = ', '.join(allowed)
+        return f'Incorrect arguments to "{function}" should be one of: {known}'
+
+    return check
+
+
 class Operator(enum.Enum):
     """An operator on conditions, which the compiler evaluates as far as needed."""
 

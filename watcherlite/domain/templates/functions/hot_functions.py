@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from watcherlite.domain.templates import versions
+from watcherlite.domain.templates import facade, versions
 from watcherlite.domain.templates.functions import (
     collection_functions,
     lookup_functions,
@@ -11,6 +11,7 @@ from watcherlite.domain.templates.functions import (
 from watcherlite.domain.templates.functions.function import (
     Function,
     Operator,
+    choice_shape,
     list_shape,
     mapping_shape,
     name_shape,
@@ -53,6 +54,13 @@ FUNCTIONS = (
         name_shape('get_file: NAME'),
         lookup_functions.get_file,
         refers=Referent.FILE,
+        pure=False,
+    ),
+    Function(
+        facade.KEY,
+        'A part of the resource that the stack is in its parent.',
+        choice_shape(facade.KEY, *facade.PARTS),
+        lookup_functions.resource_facade,
         pure=False,
     ),
     Function(
@@ -211,6 +219,5 @@ CONDITION_FUNCTIONS = (
 
 #: Unsupported functions: name -> (first version, alternative).
 MISSING: Mapping[str, tuple[str, str]] = {
-    'resource_facade': ('', 'pass its result as a parameter'),
-    'yaql': (versions.CONDITIONS, 'use map_merge, list_concat, repeat or filter'),
+    'yaql': (versions.CONDITIONS, 'use map_merge, list_concat, repeat or filter')
 }

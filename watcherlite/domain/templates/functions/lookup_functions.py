@@ -69,3 +69,13 @@ def get_file(given: Any, scope: Scope) -> str:
         raise EvaluationError('there is no file of that name; send its text in files')
     scope.spend(len(text))
     return text
+
+
+def resource_facade(given: Any, scope: Scope) -> Any:
+    """Return a part of the resource of the parent that the stack is."""
+    if scope.facade is None:
+        raise EvaluationError(
+            'the stack is not a resource of another one; use the template as the type '
+            'of a resource'
+        )
+    return scope.copy(scope.facade[given])

@@ -176,9 +176,7 @@ class NestedStackOperation:
         expansion = Expansion.of(self._handler.expand(context, members))
         if expansion.data is not None or len(expansion.batches) != 1:
             return False
-        definition = tree.nested_definition(
-            expansion.batches[0], work.blueprint.definition, work.row.name
-        )
+        definition = self._nested_definition(work, expansion.batches[0])
         if resource_rules.has_hooks(definition.environment, states.UPDATE):
             # They pause an update even of resources that it does not change.
             return False
@@ -280,14 +278,17 @@ class NestedStackOperation:
 
     # its stack
 
+    def _nested_definition(self, work: ResourceOperation, batch: Batch) -> Definition:
+        return tree.nested_definition(
+            batch, work.blueprint, work.row.name, work.references
+        )
+
     def _store_batches(
         self, work: ResourceOperation, expansion: Expansion, operation: str
     ) -> Outcome:
         """Store the definition of each batch; derive the operations."""
-        around = work.blueprint.definition
         definitions = [
-            tree.nested_definition(batch, around, work.row.name)
-            for batch in expansion.batches
+            self._nested_definition(work, batch) for batch in expansion.batches
         ]
 
         def store() -> tuple[int, list[StoredDefinition]]:

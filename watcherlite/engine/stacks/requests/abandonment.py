@@ -11,7 +11,7 @@ from typing import Any
 from watcherlite import exceptions
 from watcherlite.db.api import Store, Transaction
 from watcherlite.domain.stacks import Resource, Stack, StackRequest
-from watcherlite.domain.templates import formats
+from watcherlite.domain.templates import facade, formats
 from watcherlite.domain.templates.environment import PARAMETERS
 from watcherlite.engine.stacks.requests.definition_merge import mapping_at
 from watcherlite.states import stack as states
@@ -247,7 +247,7 @@ class _Export:
         definition = self._store.get_definition(stack.definition_id)
         # Nested stacks share the files of the root: write these only once.
         own_files = stack is self._root or definition.files != self._files
-        environment = dict(definition.environment)
+        environment, _ = facade.separate(definition.environment)
         environment[PARAMETERS] = {
             **(environment.get(PARAMETERS) or {}),
             **definition.parameters,

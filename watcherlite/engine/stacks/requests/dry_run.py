@@ -83,7 +83,7 @@ class DryRun:
         inner = tree.new_nested_stack(stack, row, 0, DryRunAction().now())
         # The name of a stack that is not created has no random part.
         inner = inner.evolve(name=f'{stack.name}-{row.name}')
-        definition = tree.nested_definition(batch, blueprint.definition, row.name)
+        definition = tree.nested_definition(batch, blueprint, row.name, _NO_REFERENCES)
         unknown = unknown_parameters(batch, row.handler)
         return DryStack(inner, definition, self.blueprint(inner, definition, unknown))
 

@@ -268,7 +268,7 @@ class _UpdatePreview(_Preview):
             batch = final_batch(
                 stack, blueprint, row, handler, properties, references, members
             )
-            definition = tree.nested_definition(batch, blueprint.definition, row.name)
+            definition = tree.nested_definition(batch, blueprint, row.name, references)
             unknown = unknown_parameters(batch, row.handler)
             nested = self.blueprint(inner, definition, unknown)
             return self.of(inner, nested, row.name)

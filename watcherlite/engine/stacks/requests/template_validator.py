@@ -310,8 +310,9 @@ class TemplateValidator:
         self._validated[key] = self.resources - before
 
     def _nested_definition(self, check: '_ResourceCheck', batch: Batch) -> Definition:
-        parent = check.blueprint.definition
-        return tree.nested_definition(batch, parent, check.name)
+        return tree.nested_definition(
+            batch, check.blueprint, check.name, _NO_REFERENCES
+        )
 
     def _nested_stack(
         self,
