@@ -29,7 +29,10 @@ class References(Protocol):
         """Return the value of get_resource."""
 
     def attribute(self, name: str, path: Sequence[Any]) -> Any:
-        """Return the value of get_attr; the path starts with the attribute."""
+        """Return the value of get_attr.
+
+        :param path: starts with the attribute; empty: a mapping of all attributes
+        """
 
 
 class NoReferences:

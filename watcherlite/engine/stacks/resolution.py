@@ -28,6 +28,8 @@ MAX_BLUEPRINTS = 128
 MAX_SIZE = 64 * 1024 * 1024
 #: Cached whatever their size: those of a stack, its ancestors and descendants.
 MIN_BLUEPRINTS = 8
+#: The attribute that all resources have: what their service returns, or all others.
+_SHOW = 'show'
 #: The size of a value besides its characters.
 _VALUE_SIZE = 64
 
@@ -173,14 +175,16 @@ class RowReferences:
             an error
         """
         row = self._rows.get(name)
-        if row is None or row.base.action == 'INIT' or not path:
+        if row is None or row.base.action == 'INIT':
             return None
+        if not path:
+            return row.attributes
         first, rest = str(path[0]), list(path[1:])
         if handlers.is_template(row.handler):
             error = (row.data.get(handlers.OUTPUT_ERRORS) or {}).get(first)
             if error is not None:
                 raise exceptions.Invalid(f'Error in {name} output {first}: {error}')
-        if first == 'show':
+        if first == _SHOW and _SHOW not in row.attributes:
             return value_at(row.attributes, rest)
         if first.startswith('resource.'):
             return self._member_attribute(row, first, rest)

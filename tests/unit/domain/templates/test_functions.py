@@ -64,20 +64,23 @@ class LookupsTest(FunctionCase):
         )
 
     def test_resources_have_references_and_files_come_with_the_template(self):
-        made = CreatedResources(
-            db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'all': 1}}
-        )
+        made = CreatedResources(db={'ip': ['10.0.0.1', {'deep': 1}], 'show': {'id': 1}})
         written = [
             {'get_resource': 'db'},
             {'get_attr': ['db', 'ip', 0]},
             {'get_attr': ['db', 'ip', {'get_param': ['tree', 'x', 0]}, 'deep']},
+            {'get_attr': ['db', 'show', 'id']},
             {'get_attr': ['db']},
         ]
 
         self.assertEqual(
-            ['id-of-db', '10.0.0.1', 1, {'all': 1}], self.value(written, made)
+            [
+                *('id-of-db', '10.0.0.1', 1, 1),
+                {'ip': ['10.0.0.1', {'deep': 1}], 'show': {'id': 1}},
+            ],
+            self.value(written, made),
         )
-        self.assertEqual([None] * 4, self.value(written))
+        self.assertEqual([None] * 5, self.value(written))
         self.assertEqual('#!', self.value({'get_file': 'run'}, files={'run': '#!'}))
 
     def test_results_are_not_shared(self):

@@ -92,3 +92,25 @@ class TestMembers(base.TestCase):
         self.assertEqual('r', references.attribute('g', ['resource.m']))
         self.assertEqual(1, references.attribute('g', ['resource.m', 'a']))
         self.assertEqual(['g'], members.read)
+
+    def test_the_attribute_show_is_the_record_of_the_service_or_all_attributes(
+        self,
+    ) -> None:
+        server = {'name': 'web', 'show': {'id': 'u', 'status': 'ACTIVE'}}
+        rows = {
+            name: Resource(
+                name, 1, name, 'T', 'T', 'CREATE', 'COMPLETE', attributes=known, id=1
+            )
+            for name, known in (('server', server), ('value', {'value': 1}))
+        }
+        references = RowReferences(rows)
+
+        self.assertEqual(
+            ['ACTIVE', server, {'value': 1}, 1],
+            [
+                references.attribute('server', ['show', 'status']),
+                references.attribute('server', []),
+                references.attribute('value', ['show']),
+                references.attribute('value', ['show', 'value']),
+            ],
+        )

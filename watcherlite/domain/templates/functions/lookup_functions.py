@@ -54,8 +54,7 @@ def get_attr(given: Any, scope: Scope) -> Any:
             raise EvaluationError(
                 f'a step of its path is {kind(step)}; it must be text'
             )
-    # Without an attribute, the value is a mapping of all attributes.
-    return scope.copy(scope.references.attribute(name, path or ['show']))
+    return scope.copy(scope.references.attribute(name, path))
 
 
 def get_file(given: Any, scope: Scope) -> str:
