@@ -147,14 +147,18 @@ class WebImage(CloudResource):
     ) -> dict[str, Any]:
         body = super().changes(context, connection, names)
         if 'extra_properties' in names:
-            body |= context.properties['extra_properties']
-        if 'tags' in names:
-            body['tags'] = list(context.properties.get('tags') or ())
+            removed = dict.fromkeys(context.before.get('extra_properties') or ())
+            body['properties'] = {**removed, **context.properties['extra_properties']}
         return body
 
     def change(self, connection: Any, physical_id: str, body: dict[str, Any]) -> Any:
         # The request has the differences to the image.
         found = connection.image.get_image(physical_id)
+        if 'properties' in body:
+            # Those that are missing would be removed, those of the service as well.
+            known = {**(found.properties or {}), **body['properties']}
+            kept = {name: value for name, value in known.items() if value is not None}
+            body = {**body, 'properties': kept}
         return connection.image.update_image(found, **body)
 
     def apply(
@@ -162,6 +166,13 @@ class WebImage(CloudResource):
     ) -> ResourceInProgress | None:
         image, desired = connection.image, context.properties
         found = self.existing(context, connection)
+        if 'tags' in names:
+            # Glance changes no tag by a patch of the image.
+            tags, old = set(desired.get('tags') or ()), set(found.tags or ())
+            for tag in sorted(old - tags):
+                image.remove_tag(found, tag)
+            for tag in sorted(tags - old):
+                image.add_tag(found, tag)
         if 'members' in names:
             allowed = set(desired.get('members') or ())
             present: set[str] = set()

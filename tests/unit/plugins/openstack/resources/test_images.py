@@ -68,3 +68,17 @@ class TestImages(case.ResourceCase):
 
         self.assertIn('no longer exists', run.lock().reason)
         self.assertEqual('COMPLETE', run.unlock().status)
+
+    def test_an_update_changes_single_tags_and_properties(self):
+        run = self.made(tags=['a', 'b'], extra_properties={'old': '1', 'kept': '2'})
+        record = self.image.objects['image'][run.physical_id]
+        record['properties'] = {'old': '1', 'kept': '2', 'os_glance_stage_host': 'g'}
+        self.image.calls.clear()
+
+        run.update({**IMAGE, 'tags': ['b', 'c'], 'extra_properties': {'kept': '3'}})
+
+        tags = [(name, args[1]) for name, args, _ in self.image.calls if 'tag' in name]
+        self.assertEqual([('remove_tag', 'a'), ('add_tag', 'c')], tags)
+        self.assertEqual(
+            {'kept': '3', 'os_glance_stage_host': 'g'}, record['properties']
+        )
