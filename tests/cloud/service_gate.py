@@ -14,15 +14,15 @@ _OWN_HEADERS = {'connection', 'content-encoding', 'content-length', 'transfer-en
 class ServiceGate(Server):
     """Forwards requests to a service, except for creations that it is to hold.
 
-    :param target: the URL of the service without a path
     :param noun: the collection whose POST requests are creations, for example `servers`
+    :ivar target: the URL of the service without a path
     :ivar refused: the number of requests whose token was refused
     """
 
     def __init__(self, target: str, noun: str) -> None:
         super().__init__(self._forward)
         self.refused = 0
-        self._target = target
+        self.target = target
         self._path = f'/{noun}'
         self._changed = threading.Condition()
         self._answered: int | None = None
@@ -78,7 +78,7 @@ class ServiceGate(Server):
                 return
         response = requests.request(
             request.method,
-            self._target + request.path,
+            self.target + request.path,
             headers=request.headers,
             data=request.body,
             timeout=bounded.TIMEOUT,

@@ -103,7 +103,7 @@ class Server(fixtures.Fixture):
                     fixture._arrived.notify_all()
                 fixture.behaviour(Exchange(self, fixture._stopping), request)
 
-            do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = handle_any
+            do_GET = do_POST = do_PUT = do_HEAD = do_DELETE = do_PATCH = handle_any
 
             def log_message(self, *args):
                 """Log nothing, since tests compare requests."""
