@@ -490,6 +490,7 @@ class PolicyContext(Protocol):
     :cvar result: of the action, in `post_op`: OK or ERROR; else None
     :cvar load_balancers: the names of the drivers of load balancers, in the order of
         preference
+    :cvar credential: the authority of the user, for `Clouds.connection_for`
     """
 
     name: str
@@ -505,6 +506,7 @@ class PolicyContext(Protocol):
     last_op: datetime.datetime | None
     result: str | None
     load_balancers: Sequence[str]
+    credential: str | None
 
     def now(self) -> datetime.datetime:
         """Return the wall-clock time, aware, in UTC; tests can set it."""

@@ -60,6 +60,7 @@ class FakePolicyContext:
     :param drivers: name -> load balancer driver
     :param operations: that nodes support
     :param hooks: of ResourceHandler that the type of the nodes overrides
+    :param credential: the authority of the user
     :ivar binding_data, last_op, cluster, nodes, node: as changed by the policy
     """
 
@@ -79,6 +80,7 @@ class FakePolicyContext:
         operations: Collection[str] = (),
         hooks: Collection[str] = (),
         clock: Clock | None = None,
+        credential: str | None = None,
     ) -> None:
         self.name = 'a policy'
         self.policy_uuid = POLICY
@@ -92,6 +94,7 @@ class FakePolicyContext:
         self.last_op = last_op
         self.result: str | None = None
         self.load_balancers: Sequence[str] = tuple(drivers or {})
+        self.credential = credential
         self.node = self._named(node)
         self._known = {profile.id: profile for profile in profiles}
         self._drivers = drivers or {}

@@ -3,24 +3,31 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from watcherlite import exceptions
 from watcherlite.domain import placement
-from watcherlite.plugins.base import Policy, PolicyContext
+from watcherlite.domain.outcomes import Retry
+from watcherlite.plugins.base import CloudClient, Policy, PolicyContext
+from watcherlite.plugins.openstack import delays, server_groups
 from watcherlite.plugins.policies import fragments, sizes
 
 _GROUP = 'servergroup_id'
 _INHERITED = 'inherited_group'
+#: The type of profile whose nodes are servers of nova.
+_SERVERS = 'os.nova.server'
 
 
-class Affinity(Policy):
+class Affinity(CloudClient, Policy):
     """Select the server group and the zone of new nodes.
 
-    It creates no server group: a group named in the policy or in the scheduler hints of
-    the profile must exist; otherwise it is a name derived from the cluster, for the
-    resource handler of the nodes to create.
+    A group named in the policy, or in the scheduler hints of the profile, must exist.
+    Otherwise the cluster has one of its own, which is created in nova if the nodes are
+    servers. For nodes of another type the group is only a name for their handler.
     """
 
     description = 'Server group and zone of new nodes.'
     priority = 300
+    blocking = True
+    service = 'compute'
     before = frozenset({sizes.SCALE_OUT, sizes.RESIZE, sizes.NODE_CREATE})
     schema: ClassVar[Mapping[str, Any]] = fragments.closed(
         {
@@ -51,17 +58,34 @@ class Affinity(Policy):
         {'version': '1.0', 'status': 'SUPPORTED', 'since': '2016.10'},
     )
 
-    def attach(self, context: PolicyContext) -> Mapping[str, Any]:
+    def attach(self, context: PolicyContext) -> Mapping[str, Any] | Retry:
         """Store the group, and whether it existed before."""
-        named = context.properties['servergroup'].get('name')
-        hints = (context.profile().get('properties') or {}).get('scheduler_hints')
-        hinted = hints.get('group') if isinstance(hints, Mapping) else None
-        own = f'{context.cluster.name}-{context.cluster.uuid[:8]}'
-        return {
-            _GROUP: named or hinted or own,
-            _INHERITED: bool(named or hinted),
-            'policies': context.properties['servergroup']['policies'],
-        }
+        identity, is_inherited = _group_of(context)
+        policy = context.properties['servergroup']['policies']
+        if _has_servers(context):
+            find = server_groups.find if is_inherited else server_groups.ensure
+            try:
+                identity = find(self._connect(context), identity, policy)
+            except exceptions.ServiceUnavailable as error:
+                return delays.retry(error)
+        return {_GROUP: identity, _INHERITED: is_inherited, 'policies': policy}
+
+    def detach(self, context: PolicyContext) -> Retry | None:
+        """Delete the group that was created for the cluster."""
+        identity, is_inherited = _group_of(context)
+        kept = context.binding_data
+        if _has_servers(context) and not kept.get(_INHERITED, is_inherited):
+            identity = kept.get(_GROUP, identity)
+            try:
+                server_groups.delete(self._connect(context), identity)
+            except exceptions.ServiceUnavailable as error:
+                return delays.retry(error)
+        return None
+
+    def _connect(self, context: PolicyContext) -> Any:
+        given = (context.profile().get('properties') or {}).get('context')
+        region = given.get(placement.REGION) if isinstance(given, Mapping) else None
+        return self.clouds.connection_for(context.credential, region)
 
     def pre_op(self, context: PolicyContext, data: dict[str, Any]) -> None:
         """Decide the placement of each new node."""
@@ -81,3 +105,17 @@ class Affinity(Policy):
             'count': count,
             'placements': [dict(where) for _ in range(count)],
         }
+
+
+def _group_of(context: PolicyContext) -> tuple[str, bool]:
+    """Return the name or id of the group, and whether it is not that of the cluster."""
+    named = context.properties['servergroup'].get('name')
+    hints = (context.profile().get('properties') or {}).get('scheduler_hints')
+    hinted = hints.get('group') if isinstance(hints, Mapping) else None
+    own = f'{context.cluster.name}-{context.cluster.uuid[:8]}'
+    return str(named or hinted or own), bool(named or hinted)
+
+
+def _has_servers(context: PolicyContext) -> bool:
+    """Return whether the nodes of the cluster are servers of nova."""
+    return str(context.profile().get('type')).partition('-')[0] == _SERVERS

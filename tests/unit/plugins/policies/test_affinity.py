@@ -2,11 +2,15 @@
 
 from typing import Any
 
+from tests.unit.plugins.openstack.resources.fake_cloud import FakeClouds, unavailable
 from tests.unit.plugins.policies.case import PolicyCase, profile, uuids
+from watcherlite import exceptions
+from watcherlite.domain.outcomes import Retry
 from watcherlite.plugins.policies.affinity import Affinity
 from watcherlite.testing.policies import make_node
 
 OUT = 'CLUSTER_SCALE_OUT'
+INHERITED = 'inherited_group'
 KEPT = {'servergroup_id': 'g', 'inherited_group': True, 'policies': 'anti-affinity'}
 
 
@@ -80,3 +84,80 @@ class AffinityTest(PolicyCase):
                 *({}, 'CLUSTER_RESIZE'), inputs=wish, nodes=[make_node(1, None)]
             ),
         )
+
+
+class ServerGroupTest(PolicyCase):
+    """The groups of nova for clusters of servers."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.clouds = FakeClouds()
+        self.compute = self.clouds.connection.compute
+
+    def policy(self) -> Affinity:
+        made = Affinity()
+        made.clouds = self.clouds
+        return made
+
+    def context_of(self, servergroup: Any, kept: Any = None, **properties: Any) -> Any:
+        """Return the context for a cluster of servers."""
+        made = profile(1, **properties)
+        spec = {**made.spec, 'type': 'os.nova.server'}
+        return self.context(
+            *(Affinity(), 'CLUSTER_ATTACH_POLICY', {'servergroup': servergroup}),
+            profiles=[made.evolve(spec=spec)],
+            binding_data=kept or {},
+            credential='a-credential',
+        )
+
+    def test_the_group_of_a_cluster_is_created_once_and_deleted(self) -> None:
+        context = self.context_of({}, context={'region_name': 'RegionTwo'})
+
+        kept = self.policy().attach(context)
+        again = self.policy().attach(context)
+
+        self.assertEqual(kept, again)
+        (group,) = self.compute.objects['server_group'].values()
+        self.assertEqual(
+            {'id': group['id'], 'name': 'c-00000000', 'policy': 'anti-affinity'}, group
+        )
+        self.assertEqual(
+            {
+                'servergroup_id': group['id'],
+                'inherited_group': False,
+                'policies': 'anti-affinity',
+            },
+            kept,
+        )
+        self.assertEqual(
+            ({'a-credential'}, {'RegionTwo'}),
+            (set(self.clouds.credentials), set(self.clouds.regions)),
+        )
+        self.policy().detach(self.context_of({}, kept))
+        self.policy().detach(self.context_of({}, kept))
+        self.assertEqual({}, self.compute.objects['server_group'])
+
+    def test_a_group_that_is_named_must_exist_with_the_policy_and_is_kept(self) -> None:
+        self.compute.create_server_group(id='g-id', name='g', policy='affinity')
+        named = {'name': 'g', 'policies': 'affinity'}
+        other = {'scheduler_hints': {'group': 'g'}}
+
+        kept = self.policy().attach(self.context_of(named))
+        self.policy().detach(self.context_of(named, kept))
+
+        self.assertEqual(('g-id', True), (kept['servergroup_id'], kept[INHERITED]))
+        self.assertEqual(['g-id'], list(self.compute.objects['server_group']))
+        for given, text in (
+            (
+                self.context_of({'name': 'gone'}),
+                "servergroup 'gone' could not be found",
+            ),
+            (self.context_of({}, **other), r'\(anti-affinity\).*\(affinity\)'),
+        ):
+            with self.assertRaisesRegex(exceptions.Conflict, text):
+                self.policy().attach(given)
+
+    def test_an_unavailable_service_is_tried_again(self) -> None:
+        for call in (self.policy().attach, self.policy().detach):
+            self.compute.failures['find_server_group'] = [unavailable()]
+            self.assertIsInstance(call(self.context_of({})), Retry)

@@ -101,6 +101,8 @@ class BoundPolicyContext:
         self.properties = properties
         self.result: str | None = None
         self.load_balancers = load_balancers
+        # Scheduled actions have no authority of a user.
+        self.credential = snapshot.action.authority or snapshot.cluster.uuid
 
     @property
     def cluster(self) -> clusters.Cluster:

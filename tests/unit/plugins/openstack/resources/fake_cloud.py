@@ -109,7 +109,8 @@ class FakeService:
         return next(iter(found), None)
 
     def _list(self, plural, **filters):
-        noun = next(n for n in [*self.objects, plural] if plural.startswith(n[:-1]))
+        known = [n for n in self.objects if plural.startswith(n[:-1])]
+        noun = max(known, key=len, default=plural)
         return [
             FakeObject(dict(record))
             for record in list(self.objects.get(noun, {}).values())
@@ -134,6 +135,7 @@ class FakeClouds:
     """The clouds of a process, with one connection.
 
     :ivar credentials: those that connections were requested for
+    :ivar regions: likewise
     """
 
     is_configured = True
@@ -141,12 +143,14 @@ class FakeClouds:
     def __init__(self):
         self.connection = FakeConnection()
         self.credentials = []
+        self.regions = []
 
     def service_connection(self, region=None):
         return self.connection
 
     def connection_for(self, credential, region=None):
         self.credentials.append(credential)
+        self.regions.append(region)
         return self.connection
 
 
