@@ -9,14 +9,10 @@ from watcherlite import bootstrap, conf
 from watcherlite.db.api import Store
 from watcherlite.domain.clusters import Node
 
-PROFILE = {
-    'type': 'os.nova.server',
-    'version': '1.0',
-    'properties': {
-        'image': 'tiny',
-        'flavor': 'm1.nano',
-        'networks': [{'network': 'private'}],
-    },
+PROPERTIES = {
+    'image': 'tiny',
+    'flavor': 'm1.nano',
+    'networks': [{'network': 'private'}],
 }
 
 
@@ -63,7 +59,9 @@ class ServerClusterCase(api_case.CloudApiCase):
 
     def create_cluster(self, size: int = 1) -> Any:
         """Create a cluster; it is deleted after the test."""
-        profile = self.create('profiles', spec=PROFILE)
+        named = {**PROPERTIES, 'name': f'{self.name}-%index%'}
+        spec = {'type': 'os.nova.server', 'version': '1.0', 'properties': named}
+        profile = self.create('profiles', spec=spec)
         cluster = self.create(
             'clusters', profile_id=profile['id'], desired_capacity=size
         )

@@ -14,6 +14,7 @@ from watcherlite.plugins.resource_handlers.value import Value
 
 PAGE = SOURCE / 'resource_handlers.rst'
 CLOUD_PAGE = SOURCE / 'openstack_resources.rst'
+PROFILES = PAGE.with_name('profiles.rst')
 
 
 class FakeCloud:
@@ -55,7 +56,9 @@ class TestPage(DocsTestCase):
             name: f'{kind.__module__}:{kind.__qualname__}'
             for name, kind in plugins.resource_types().items()
             if kind.__module__.startswith('watcherlite.')
-            # Nested stacks and their scaling policies have a page of their own.
+            # Nested stacks and their scaling policies have a page of their own, and so
+            # have types of profiles.
+            and kind.in_templates
             and not issubclass(kind, contract.NestedHandler)
             and not kind.__module__.endswith('.scaling_policy')
         }
@@ -67,6 +70,17 @@ class TestPage(DocsTestCase):
         self.assertLessEqual(set(ours), sections)
         declaring = {ours[name] for name in ours if name != 'OS::Heat::None'}
         self.assertLessEqual(declaring, tables)
+
+    def test_every_type_that_is_only_a_profile_has_its_table(self):
+        plugins = loader.load([contract.RESOURCE_HANDLERS])
+        text = PROFILES.read_text()
+
+        kinds = [k for k in plugins.resource_types().values() if not k.in_templates]
+
+        self.assertLess(0, len(kinds))
+        for kind in kinds:
+            directive = f'.. resource-type:: {kind.__module__}:{kind.__qualname__}'
+            self.assertIn(directive, text)
 
     def test_the_tables_have_every_property_and_the_effect_of_its_change(self):
         resource_tables = self.extension('resource_tables')

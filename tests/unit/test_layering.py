@@ -44,6 +44,7 @@ ROOMS = {
     'watcherlite.plugins': 4,
     'watcherlite.plugins.openstack': 4,
     'watcherlite.plugins.openstack.resources': 5,
+    'watcherlite.plugins.openstack.profiles': 5,
     'watcherlite.plugins.loader': 5,
     'watcherlite.plugins.action_types': 5,
     'watcherlite.plugins.resource_handlers': 5,
@@ -107,6 +108,16 @@ SIDEWAYS = pairs(
         'plugins.openstack.resources',
         'plugins.resource_handlers',
         'both raise the same error, and have groups and signal URLs',
+    ),
+    (
+        'plugins.openstack.profiles',
+        'plugins.openstack.resources',
+        'the servers of nodes are those of stacks with other properties',
+    ),
+    (
+        'plugins.openstack.profiles',
+        'plugins.resource_handlers',
+        'both raise the same error',
     ),
     (
         'plugins.load_balancers',

@@ -16,6 +16,8 @@ PLACEMENT = 'placement'
 # The keys of the placement
 REGION = 'region_name'
 ZONE = 'zone'
+#: In the attributes of a node: the availability zone of its server.
+SERVER_ZONE = 'OS-EXT-AZ:availability_zone'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -32,8 +34,13 @@ class Place:
 
 
 def place_of(node: Node, key: str) -> str | None:
-    """Return the place of a node; `key` is REGION or ZONE."""
+    """Return the place of a node; `key` is REGION or ZONE.
+
+    The zone of a node that no policy has placed is that of its server.
+    """
     found = (node.data.get(PLACEMENT) or {}).get(key)
+    if found is None and key == ZONE:
+        found = node.attributes.get(SERVER_ZONE)
     return found if isinstance(found, str) else None
 
 

@@ -798,6 +798,9 @@ class ResourceHandler(Connecting, Plugin):
     #: The name of the profile type; None: that of the entry point, in lower case and
     #: with dots: `local.process`.
     profile_type: ClassVar[str | None] = None
+    #: Whether templates may contain it; False: it is only a type of profile, in place
+    #: of another type of that name.
+    in_templates: ClassVar[bool] = True
     #: Whether a node can be adopted by its physical id alone.
     adoptable: ClassVar[bool] = True
     #: Event types of notifications of services that may report the failure of such a

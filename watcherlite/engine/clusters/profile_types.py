@@ -94,7 +94,10 @@ class ProfileTypes:
     def all(self) -> dict[str, ProfileType]:
         """Return all types by their names, without the version."""
         found = {STACK: ProfileType(STACK, STACK, StackProfile)}
-        for entry, declared in sorted(self._handlers.resource_types().items()):
+        types = self._handlers.resource_types().items()
+        for entry, declared in sorted(
+            types, key=lambda item: (item[1].in_templates, item[0])
+        ):
             if issubclass(declared, NestedHandler):
                 continue
             name = declared.profile_type or name_of(entry)

@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
-from watcherlite.db.credentials import AUTHORITY
+from watcherlite.db.credentials import AUTHORITY, REGION
+from watcherlite.domain import placement
 from watcherlite.domain.resource_results import (
+    Operation,
     Property,
     Ready,
     ResourceInProgress,
@@ -25,6 +27,7 @@ FIRST_POLL_DELAY = 0.05
 MAX_POLL_DELAY = 2.0
 _OTHER = re.compile(r'[^a-zA-Z0-9_.-]')
 _MAP: Mapping[str, Any] = {'type': 'object', 'default': {}}
+_ABANDON = 'abandon'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,7 +53,15 @@ class StackProfile(ResourceHandler):
         'template': Property(
             {'type': 'object'}, 'The template.', required=True, updatable=True
         ),
-        'context': Property(_MAP, 'Accepted and ignored.', updatable=True),
+        'context': Property(
+            {
+                **_MAP,
+                'properties': {placement.REGION: {'type': 'string'}},
+                'additionalProperties': False,
+            },
+            'Only `region_name`: the region of the resources, unless a policy selects '
+            'one.',
+        ),
         'parameters': Property(_MAP, 'The parameters of the template.', updatable=True),
         'files': Property(
             {**_MAP, 'additionalProperties': {'type': 'string'}},
@@ -70,6 +81,9 @@ class StackProfile(ResourceHandler):
         'environment': Property(
             _MAP, 'The environment of the template.', updatable=True
         ),
+    }
+    operations: ClassVar[Mapping[str, Operation]] = {
+        _ABANDON: Operation('Abandon the stack: it is deleted, but not its resources.')
     }
     attributes: ClassVar[Mapping[str, str]] = {
         'stack_name': 'The name of the stack.',
@@ -91,7 +105,7 @@ class StackProfile(ResourceHandler):
             stack = self._stacks.operations.create(
                 self._stack_request(context, _name(context)),
                 context.tenant,
-                context={AUTHORITY: context.credential} if context.credential else {},
+                context=_authority(context),
             )
         except exceptions.StackExists:
             # The stack was created before the loss of a worker.
@@ -127,6 +141,16 @@ class StackProfile(ResourceHandler):
         except exceptions.NotFound:
             return None
         return _in_progress(stack)
+
+    def operate(
+        self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]
+    ) -> Result:
+        """Abandon the stack; one that is gone is abandoned."""
+        try:
+            self._stacks.operations.abandon(self._id(context), context.tenant)
+        except exceptions.NotFound:
+            return None
+        return Ready(reason='The stack was abandoned')
 
     def poll(self, context: ResourceContext, operation: str, token: Any) -> Result:
         try:
@@ -176,6 +200,16 @@ def _name(context: ResourceContext) -> str:
     """Return the name of the stack, in the characters allowed for stacks."""
     name = _OTHER.sub('-', context.physical_name)
     return name if name[0].isalpha() else f's{name}'
+
+
+def _authority(context: ResourceContext) -> dict[str, Any]:
+    """Return the context of the stack: its authority and its region."""
+    given = context.properties.get('context') or {}
+    values = {
+        AUTHORITY: context.credential,
+        REGION: context.region or given.get(placement.REGION),
+    }
+    return {key: value for key, value in values.items() if value}
 
 
 def _in_progress(stack: Stack) -> ResourceInProgress:

@@ -77,7 +77,16 @@ def is_template(name: str) -> bool:
 
 
 def make_handler(handlers: ResourceHandlers, name: str) -> ResourceHandler:
-    """Return the handler of a type."""
+    """Return the handler of a type.
+
+    :raises PluginNotFound: it does not exist, or is only a type of profile
+    :raises PluginError: it cannot be loaded
+    """
     if is_template(name):
         return TemplateResource(name)
-    return handlers.make_resource_handler(name)
+    made = handlers.make_resource_handler(name)
+    if not made.in_templates:
+        raise exceptions.PluginNotFound(
+            f'{name} is no type of resources, but of profiles.'
+        )
+    return made

@@ -216,7 +216,9 @@ def index(request: Request) -> Response:
     found = [
         (name, handler)
         for name, handler in sorted(request.services.plugins.resource_types().items())
-        if desired.matches(name, whole=False) and status == SUPPORTED
+        if handler.in_templates
+        and desired.matches(name, whole=False)
+        and status == SUPPORTED
     ]
     shown: list[Any] = [name for name, _ in found]
     if asked.get('with_description'):
@@ -286,7 +288,7 @@ def functions(request: Request) -> Response:
 def _find(request: Request) -> tuple[str, type[ResourceHandler]]:
     name = request.path['type_name']
     handler = request.services.plugins.resource_types().get(name)
-    if handler is None:
+    if handler is None or not handler.in_templates:
         raise exceptions.StackNotFound(
             f'The Resource Type ({name}) could not be found.'
         )

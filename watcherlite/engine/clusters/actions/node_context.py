@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite.domain import placement
 from watcherlite.domain.clusters import Cluster, Node
 from watcherlite.engine.clusters.node_record import HANDLER_DATA, PHYSICAL_NAME
 from watcherlite.engine.stacks.resource_context import (
@@ -10,6 +11,9 @@ from watcherlite.engine.stacks.resource_context import (
     HandlerContext,
     unique_name,
 )
+
+#: In the metadata that a handler receives: the index of the node in its cluster.
+INDEX = 'cluster_node_index'
 
 
 def node_context(
@@ -21,15 +25,17 @@ def node_context(
     """Return the handler context of a node.
 
     The cluster takes the place of the stack of a resource. The placement by policies is
-    in the metadata, under the key `placement`.
+    in the metadata, under the key `placement`; the region is that of the cloud as well.
 
     :param properties: the desired or last properties
     """
     around: Cluster | Node = node if cluster is None else cluster
-    placement = node.data.get('placement')
+    place = node.data.get(placement.PLACEMENT) or {}
     metadata = dict(node.metadata)
-    if placement:
-        metadata['placement'] = placement
+    if place:
+        metadata[placement.PLACEMENT] = place
+    if cluster is not None:
+        metadata[INDEX] = node.index
     return HandlerContext(
         tenant=node.owner.tenant,
         stack_name=around.name,
@@ -47,6 +53,7 @@ def node_context(
         action=action,
         # Health checks and scheduled actions have no authority of a user.
         credential=action.authority or around.uuid,
+        region=place.get(placement.REGION),
     )
 
 

@@ -117,7 +117,11 @@ class CloudResource(CloudClient, ResourceHandler):
 
     def connect(self, context: ResourceContext) -> Any:
         """Return the connection for the stack."""
-        return self.clouds.connection_for(context.credential, context.region)
+        return self.clouds.connection_for(context.credential, self.region_of(context))
+
+    def region_of(self, context: ResourceContext) -> str | None:
+        """Return the region of the object; None: that of the configuration."""
+        return context.region
 
     def proxy(self, connection: Any) -> Any:
         """Return the service of the connection."""
@@ -449,7 +453,10 @@ class CloudResource(CloudClient, ResourceHandler):
 
     def _translated(self, context: ResourceContext) -> AbstractContextManager[None]:
         service = self.service.replace('_', '-')
-        return errors.translated(service, context.resource_name)
+        region = self.region_of(context)
+        name = context.resource_name
+        target = name if region is None else f'{name} in region {region}'
+        return errors.translated(service, target)
 
 
 def record_of(found: Any) -> dict[str, Any]:

@@ -115,7 +115,7 @@ class ServerHealth(CloudResource):
 
     def check_host(self, context: ResourceContext) -> Result:
         """Check that nova counts the hypervisor of the server as up and enabled."""
-        region = context.region
+        region = self.region_of(context)
         hypervisors = self.clouds.keep(
             (HypervisorHealth, region),
             lambda: HypervisorHealth(lambda: self.clouds.service_connection(region)),

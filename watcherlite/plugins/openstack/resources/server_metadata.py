@@ -1,7 +1,7 @@
 """The URL for the metadata of a server, and the user data that tells it the URL."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -62,12 +62,21 @@ def user_data(context: ResourceContext, text: str) -> str:
         {'os-collect-config': collect_config(context), stacks.DEPLOYMENTS: []}
     )
     file = {'path': _PATH, 'content': content, 'permissions': '0600'}
-    # So that files of the template are written, too.
+    return with_files(text, [file], context.resource_uuid)
+
+
+def with_files(text: str, files: Sequence[Mapping[str, str]], seed: str) -> str:
+    """Return user data that also writes files.
+
+    :param files: in the format of cloud-init
+    :param seed: of the boundary in the message
+    """
+    # So that files of the text are written, too.
     merge = 'dict(recurse_array)+list(append)'
-    own = yaml.safe_dump({'merge_how': merge, 'write_files': [file]})
+    own = yaml.safe_dump({'merge_how': merge, 'write_files': list(files)})
     parts = list(software.parts_of(text))
     if not parts and text:
         is_config = text.startswith('#cloud-config')
         parts = [software.part(text, 'cloud-config' if is_config else 'x-shellscript')]
     parts.append(software.part(f'#cloud-config\n{own}', 'cloud-config'))
-    return software.message(parts, context.resource_uuid)
+    return software.message(parts, seed)

@@ -253,7 +253,7 @@ class Server(ServerHealth):
         body = super().body(context, connection)
         body |= {
             'flavorRef': references.FLAVOR.id_of(connection, desired['flavor']),
-            'metadata': _metadata(desired),
+            'metadata': self.metadata_of(context),
             'networks': server_networks.requested(context, connection),
         }
         if desired.get('image'):
@@ -284,9 +284,8 @@ class Server(ServerHealth):
         return self._completed(context, super().poll(context, operation, token))
 
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
-        networks = context.properties.get('networks') or ()
-        floating = any(item.get('floating_ip') for item in networks)
-        return not context.properties.get('tags') and not floating
+        has_tags = bool(context.properties.get('tags'))
+        return not has_tags and not server_networks.has_floating(context)
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
         desired = context.properties
@@ -311,8 +310,7 @@ class Server(ServerHealth):
         if 'admin_pass' in names and desired.get('admin_pass'):
             connection.compute.change_server_password(found, desired['admin_pass'])
         todo = [name for name in _STEPS if name in names]
-        rebuilds = desired['user_data_update_policy'] == 'REBUILD'
-        if 'user_data' in names and rebuilds and 'image' not in todo:
+        if self.needs_rebuild(desired, names) and 'image' not in todo:
             todo.append('image')
         if not todo:
             return None
@@ -350,8 +348,37 @@ class Server(ServerHealth):
                 raise
             return self.later({**token, 'conflicts': token.get('conflicts', 0) + 1})
         if changed:
-            return ResourceInProgress({**token, 'todo': left, 'polls': 0}, 0.0)
+            rest = {**token, 'todo': left, 'polls': 0, 'started': False}
+            return ResourceInProgress(rest, 0.0)
         return self.later({**token, 'started': True})
+
+    def needs_rebuild(self, desired: Mapping[str, Any], names: Collection[str]) -> bool:
+        """Return whether changes other than that of the image rebuild the server.
+
+        :param desired: the properties
+        :param names: of the changed properties
+        """
+        rebuilds = desired['user_data_update_policy'] == 'REBUILD'
+        return 'user_data' in names and rebuilds
+
+    def rebuild_body(self, context: ResourceContext) -> dict[str, Any]:
+        """Return the attributes of the request that rebuilds it, but the image."""
+        desired = context.properties
+        body: dict[str, Any] = {}
+        if desired['image_update_policy'] == 'REBUILD_PRESERVE_EPHEMERAL':
+            body['preserve_ephemeral'] = True
+        if desired.get('admin_pass'):
+            body['admin_password'] = desired['admin_pass']
+        if desired['user_data_update_policy'] == 'REBUILD' and desired.get('user_data'):
+            body['user_data'] = _user_data(context)
+        return body
+
+    def metadata_of(self, context: ResourceContext) -> dict[str, str]:
+        """Return the metadata as texts, without the mark."""
+        return {
+            name: value if isinstance(value, str) else json.dumps(value)
+            for name, value in (context.properties.get('metadata') or {}).items()
+        }
 
     def suspend(self, context: ResourceContext) -> Result:
         """Suspend the server."""
@@ -442,8 +469,14 @@ class Server(ServerHealth):
     ) -> dict[str, Any]:
         """Return the addresses with their ports, by names and ids of networks."""
         known = context.attributes.get('addresses') or {}
-        before = (context.attributes.get('show') or {}).get('addresses')
-        if before == addresses and known.keys() > addresses.keys():
+        seen = {
+            name: [
+                {key: value for key, value in item.items() if key != 'port'}
+                for item in known.get(name) or ()
+            ]
+            for name in addresses
+        }
+        if seen == addresses and known.keys() > addresses.keys():
             networks = context.attributes.get('networks') or {}
             return {'addresses': known, 'networks': networks}
         ports = {
@@ -457,13 +490,13 @@ class Server(ServerHealth):
     ) -> Result:
         waiting = super()._wait_for_deletion(context, connection, token)
         if waiting is None:
-            server_networks.remove_ports(context, connection)
+            server_networks.remove_created(context, connection)
         return waiting
 
     def _delete(self, context: ResourceContext, connection: Any, tries: int) -> Result:
         result = super()._delete(context, connection, tries)
         if result is None:
-            server_networks.remove_ports(context, connection)
+            server_networks.remove_created(context, connection)
         return result
 
     def destroy(self, connection: Any, context: ResourceContext) -> None:
@@ -479,7 +512,7 @@ class Server(ServerHealth):
     def _set_metadata(
         self, context: ResourceContext, connection: Any, found: Any
     ) -> None:
-        desired = _metadata(context.properties)
+        desired = self.metadata_of(context)
         present = record_of(found).get('metadata') or {}
         surplus = sorted(present.keys() - desired.keys() - {KEY})
         if surplus:
@@ -498,8 +531,9 @@ class Server(ServerHealth):
     def _change_networks(
         self, context: ResourceContext, connection: Any, found: Any, token: Any
     ) -> bool:
-        server_networks.change(context, connection, token['before'])
-        return True
+        return server_networks.change(
+            context, connection, token['before'], bool(token.get('started'))
+        )
 
     def _resize(
         self, context: ResourceContext, connection: Any, found: Any, token: Any
@@ -539,16 +573,10 @@ class Server(ServerHealth):
         image = references.IMAGE.id_of(connection, desired['image'])
         if token.get('started') and (record.get('image') or {}).get('id') == image:
             return True
-        policy = desired['image_update_policy']
-        body: dict[str, Any] = {'image': image}
-        if policy == 'REBUILD_PRESERVE_EPHEMERAL':
-            body['preserve_ephemeral'] = True
-        if desired.get('admin_pass'):
-            body['admin_password'] = desired['admin_pass']
-        if desired['user_data_update_policy'] == 'REBUILD' and desired.get('user_data'):
-            body['user_data'] = _user_data(context)
         context.fence()
-        connection.compute.rebuild_server(found, **body)
+        connection.compute.rebuild_server(
+            found, image=image, **self.rebuild_body(context)
+        )
         return False
 
     def _suspend_or_resume(
@@ -577,14 +605,6 @@ def _user_data(context: ResourceContext) -> str:
     if server_metadata.is_published(context):
         text = server_metadata.user_data(context, text)
     return base64.b64encode(text.encode()).decode()
-
-
-def _metadata(properties: Mapping[str, Any]) -> dict[str, str]:
-    """Return the metadata as texts."""
-    return {
-        name: value if isinstance(value, str) else json.dumps(value)
-        for name, value in (properties.get('metadata') or {}).items()
-    }
 
 
 def _server_problems(values: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,244 @@
+"""The base of tests of clusters in a real OpenStack, with tokens of keystone."""
+
+import json
+from typing import Any
+
+from openstack import config as sdk_config
+from openstack import connection as sdk_connection
+from openstack.clustering.v1 import cluster as sdk_cluster
+
+from tests.acceptance.daemons import ENGINE, wait_until
+from tests.acceptance.test_api import ApiCase
+from tests.cloud import case
+
+#: Seconds that an action on a cluster may take on a busy machine.
+TIMEOUT = 120
+ENDED = frozenset({'SUCCEEDED', 'FAILED', 'CANCELLED'})
+VERSION = 'clustering 1.14'
+QUOTA = {'instances': 20, 'cores': 20}
+#: The properties of the smallest server.
+SERVER: dict[str, Any] = {
+    'flavor': 'm1.nano',
+    'image': 'tiny',
+    'networks': [{'network': 'shared'}],
+}
+
+
+class ClusterCase(ApiCase, case.CloudCase):
+    """The API and an engine, and a user who is a member of a project of its own.
+
+    :ivar user: the connection of the user, to the services and to this API
+    :ivar clouds_file: a clouds.yaml with the user as cloud-demo
+    """
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.admin = self.connect(case.ADMIN)
+        project = self.make_project()
+        options: dict[str, Any] = {
+            'api': {'auth_strategy': 'keystone'},
+            'keystone_authtoken': {'auth_type': 'password', **self.options()},
+            'openstack': {
+                'cloud': case.SERVICE,
+                'client_config_file': self.variables['OS_CLIENT_CONFIG_FILE'],
+            },
+            'engine': {'lease': 5, 'sweep_interval': 0.3, 'max_parallel': 16},
+        }
+        _, port = self.serve(**options)
+        self.clouds_file = self.changed_clouds(
+            case.DEMO,
+            auth=self.options(case.DEMO, project_name=project),
+            clustering_endpoint_override=f'http://127.0.0.1:{port}/clustering',
+        )
+        self.start_ready(ENGINE, self.ini(**options))
+        self.user = self.connect_user()
+        self.clustering = self.user.clustering
+        self.addCleanup(self.remove_clusters)
+
+    def make_project(self) -> str:
+        """Create a project whose only member is the user; return its name."""
+        identity, name = self.admin.identity, self.unique_name('project')
+        project = identity.create_project(name=name, domain_id='default')
+        self.addCleanup(self.remove_project, project.id)
+        identity.assign_project_role_to_user(
+            project, identity.find_user('demo'), identity.find_role('member')
+        )
+        self.admin.compute.update_quota_set(project.id, **QUOTA)
+        return name
+
+    def remove_project(self, project_id: str) -> None:
+        """Delete a project, with the security group that neutron has given it."""
+        for group in self.admin.network.security_groups(project_id=project_id):
+            self.admin.network.delete_security_group(group)
+        self.admin.compute.revert_quota_set(project_id)
+        self.admin.identity.delete_project(project_id)
+
+    def connect_user(self) -> Any:
+        """Return a connection of openstacksdk as the user."""
+        found = sdk_config.OpenStackConfig(
+            config_files=[self.clouds_file], load_envvars=False
+        )
+        connection = sdk_connection.Connection(config=found.get_one(case.DEMO))
+        self.addCleanup(connection.close)
+        return connection
+
+    def remove_clusters(self) -> None:
+        """Delete all clusters and nodes of the project; fail if servers are left."""
+        self.remove_all('clusters')
+        self.remove_all('nodes')
+        self.assertEqual({}, self.left())
+
+    def remove_all(self, nouns: str) -> None:
+        """Delete all clusters, or all nodes."""
+        listing = getattr(self.clustering, nouns)
+        for found in list(listing()):
+            self.request(f'/{nouns}/{found.id}', 'DELETE', {'force': True})
+        wait_until(
+            lambda: not list(listing()),
+            lambda: f'{[found.status_reason for found in listing()]}',
+            TIMEOUT,
+        )
+
+    def left(self) -> dict[str, list[str]]:
+        """Return the objects of the project that exist, by their kind."""
+        listings = {
+            'server': self.user.compute.servers,
+            'server group': self.user.compute.server_groups,
+            'port': self.user.network.ports,
+            'floating IP': self.user.network.ips,
+            'volume': self.user.block_storage.volumes,
+        }
+        project = self.user.current_project_id
+        found = {
+            kind: [
+                item.name or item.id
+                for item in listing()
+                if getattr(item, 'project_id', project) in (project, None)
+            ]
+            for kind, listing in listings.items()
+        }
+        return {kind: names for kind, names in found.items() if names}
+
+    # requests
+
+    def profile(self, kind: str = 'os.nova.server', **properties: Any) -> str:
+        """Create a profile; return its id."""
+        spec = {'type': kind, 'version': '1.0', 'properties': properties}
+        name = self.unique_name('profile')
+        made: str = self.clustering.create_profile(name=name, spec=spec).id
+        return made
+
+    def server_profile(self, **properties: Any) -> str:
+        """Create a profile of the smallest server; return its id."""
+        return self.profile(**{**SERVER, **properties})
+
+    def cluster(self, profile: str, size: int, **values: Any) -> Any:
+        """Create a cluster; return it once its nodes are ACTIVE."""
+        made = self.clustering.create_cluster(
+            name=self.unique_name('cluster'),
+            profile_id=profile,
+            desired_capacity=size,
+            **values,
+        )
+        (action,) = self.clustering.actions(target_id=made.id)
+        self.wait_for_action(action.id)
+        self.assertEqual(['ACTIVE'] * size, self.statuses(made))
+        return self.clustering.get_cluster(made.id)
+
+    def request(self, path: str, method: str, body: Any = None) -> str:
+        """Request an action by the API; return its uuid."""
+        answer = self.clustering.request(
+            path, method, json=body, headers={'OpenStack-API-Version': VERSION}
+        )
+        self.assertEqual(202, answer.status_code, answer.text)
+        found: str = answer.headers['Location'].rpartition('/')[2]
+        return found
+
+    def act(
+        self, target: Any, name: str, status: str = 'SUCCEEDED', **inputs: Any
+    ) -> Any:
+        """Request an action on a cluster or a node; return it at its end.
+
+        :param status: at its end
+        """
+        path = f'/{_nouns(target)}/{target.id}/actions'
+        return self.wait_for_action(self.request(path, 'POST', {name: inputs}), status)
+
+    def operate(
+        self, target: Any, operation: str, status: str = 'SUCCEEDED', **given: Any
+    ) -> Any:
+        """Request an operation on a cluster or a node; return the action at its end."""
+        path = f'/{_nouns(target)}/{target.id}/ops'
+        parameters = {'params': given} if _nouns(target) == 'clusters' else given
+        uuid = self.request(path, 'POST', {operation: parameters})
+        return self.wait_for_action(uuid, status)
+
+    def update(self, cluster: Any, profile: str) -> Any:
+        """Update a cluster to a profile; return the action at its end."""
+        body = {'cluster': {'profile_id': profile}}
+        path = f'/clusters/{cluster.id}'
+        return self.wait_for_action(self.request(path, 'PATCH', body))
+
+    def policy(self, kind: str, **properties: Any) -> str:
+        """Create a policy; return its id."""
+        name, _, version = kind.rpartition('-')
+        spec = {'type': name, 'version': version, 'properties': properties}
+        made: str = self.clustering.create_policy(
+            name=self.unique_name('policy'), spec=spec
+        ).id
+        return made
+
+    def wait_for_action(self, uuid: str, status: str = 'SUCCEEDED') -> Any:
+        """Wait for the end of an action; check its status; return it."""
+
+        def now() -> Any:
+            return self.clustering.get_action(uuid)
+
+        wait_until(lambda: now().status in ENDED, lambda: str(now()), TIMEOUT)
+        ended = now()
+        self.assertEqual(status, ended.status, f'{ended}\n{self.describe()}')
+        return ended
+
+    def describe(self) -> str:
+        """Return the states of all nodes and their servers."""
+        nodes = [
+            f'{node.name}: {node.status} {node.status_reason}'
+            for node in self.clustering.nodes()
+        ]
+        servers = [f'{s.name}: {s.status} {s.fault}' for s in self.servers()]
+        return '\n'.join([*nodes, *servers])
+
+    # observations
+
+    def nodes(self, cluster: Any) -> list[Any]:
+        """Return the nodes of a cluster, by index."""
+        found = self.clustering.nodes(cluster_id=cluster.id)
+        return sorted(found, key=lambda node: node.index)
+
+    def statuses(self, cluster: Any) -> list[str]:
+        """Return the statuses of the nodes of a cluster, by index."""
+        return [node.status for node in self.nodes(cluster)]
+
+    def servers(self) -> list[Any]:
+        """Return the servers of the project, by name."""
+        return sorted(self.user.compute.servers(), key=lambda server: server.name)
+
+    def servers_of(self, cluster: Any) -> list[Any]:
+        """Return the server of each node of a cluster, by index."""
+        return [
+            self.user.compute.get_server(node.physical_id)
+            for node in self.nodes(cluster)
+        ]
+
+    def delete(self, cluster: Any) -> None:
+        """Delete a cluster."""
+        self.wait_for_action(self.request(f'/clusters/{cluster.id}', 'DELETE'))
+
+    def dump(self, found: Any) -> str:
+        """Return a JSON text for comparisons."""
+        return json.dumps(found, sort_keys=True, default=str)
+
+
+def _nouns(target: Any) -> str:
+    """Return the collection of a cluster or a node."""
+    return 'clusters' if isinstance(target, sdk_cluster.Cluster) else 'nodes'

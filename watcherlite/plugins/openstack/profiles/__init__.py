@@ -1,0 +1,1 @@
+"""Profile types on openstacksdk, with the properties and operations of Senlin."""
