@@ -258,16 +258,26 @@ class TestInfrastructure(EachTypeCase):
         self.assertEqual({'CHECK_COMPLETE'}, self.check(row))
 
         self.act(row, 'LOCK_COMPLETE', lock={'level': 'all'})
-        self.assertEqual((True, True), self.protection())
+        self.assertEqual({True}, self.protection())
         self.act(row, 'UNLOCK_COMPLETE', unlock=None)
-        self.assertEqual((False, False), self.protection())
+        self.assertEqual({False}, self.protection())
         self.delete(row)
 
     def protection(self):
-        """Return whether the server is locked and the image is protected."""
-        server = self.connection.compute.get_server(self.known['server'])
-        image = self.connection.image.get_image(self.known['image'])
-        return server.is_locked, image.is_protected
+        """Return whether the objects that can be locked are protected."""
+        connection, known = self.connection, self.known
+        identity = connection.identity
+        return {
+            connection.compute.get_server(known['server']).is_locked,
+            connection.image.get_image(known['image']).is_protected,
+            *(
+                bool(found.options.get('immutable'))
+                for found in (
+                    identity.get_project(known['project']),
+                    identity.get_role(known['role']),
+                )
+            ),
+        }
 
 
 class TestConfiguration(EachTypeCase):

@@ -37,11 +37,36 @@ _ROLES = field(
 _ENABLED = field(fields.FLAG, 'Whether it is enabled.', default=True, updatable=True)
 
 
-class Project(CloudResource):
+class LockableResource(CloudResource):
+    """An object that keystone can make immutable."""
+
+    service = 'identity'
+
+    def lock(self, context: ResourceContext) -> Result:
+        """Let keystone refuse changes and the deletion of the object."""
+        return self._run(context, 'lock', lambda c: self._protect(context, c, True))
+
+    def unlock(self, context: ResourceContext) -> Result:
+        """Let keystone accept changes of the object again."""
+        return self._run(context, 'unlock', lambda c: self._protect(context, c, False))
+
+    def _protect(
+        self, context: ResourceContext, connection: Any, protected: bool
+    ) -> Result:
+        physical_id = str(context.physical_id)
+        if self.get(connection, physical_id) is None:
+            if protected:
+                self.existing(context, connection)
+            return None
+        context.fence()
+        self.change(connection, physical_id, {'options': {'immutable': protected}})
+        return None
+
+
+class Project(LockableResource):
     """A project."""
 
     description = 'A project; for administrators.'
-    service = 'identity'
     noun = 'project'
     properties: ClassVar[Mapping[str, Property]] = {
         'name': _NAME,
@@ -169,11 +194,10 @@ def _roles(connection: Any, properties: Mapping[str, Any]) -> set[tuple[str, str
     return found
 
 
-class Role(CloudResource):
+class Role(LockableResource):
     """A role."""
 
     description = 'A role; for administrators.'
-    service = 'identity'
     noun = 'role'
     properties: ClassVar[Mapping[str, Property]] = {
         'name': _NAME,
@@ -186,11 +210,10 @@ class Role(CloudResource):
     }
 
 
-class Domain(CloudResource):
+class Domain(LockableResource):
     """A domain, which is disabled before it is deleted."""
 
     description = 'A domain; for administrators.'
-    service = 'identity'
     noun = 'domain'
     properties: ClassVar[Mapping[str, Property]] = {
         'name': _NAME,

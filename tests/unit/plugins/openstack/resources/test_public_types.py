@@ -44,6 +44,21 @@ class TestIdentity(case.ResourceCase):
         again.create({'id': 'North', 'description': 'd'}, attempt=2)
         self.assertEqual('North', again.physical_id)
 
+    def test_a_lock_makes_projects_roles_and_domains_immutable(self):
+        self.connection.identity.create_domain(id='default')
+        for kind in (identity.Project, identity.Role, identity.Domain):
+            run = self.created(kind, {})
+            records = self.connection.identity.objects[kind.noun]
+            found = []
+            for operation in (run.lock, run.unlock):
+                self.assertEqual('COMPLETE', operation().status)
+                found.append(records[run.physical_id]['options'])
+            self.assertEqual([{'immutable': True}, {'immutable': False}], found)
+
+            records.clear()
+            self.assertIn('no longer exists', run.lock().reason)
+            self.assertEqual('COMPLETE', run.unlock().status)
+
 
 class TestHostAggregates(case.ResourceCase):
     def test_hosts_and_metadata_become_what_is_wanted(self):
