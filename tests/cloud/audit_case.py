@@ -1,10 +1,12 @@
 """The base case of tests of audits of a cloud, from the audit to the executed plan."""
 
 import json
+import urllib.parse
 
 from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, wait_until
 from tests.cloud import case
+from tests.cloud.own_servers import OwnServers
 from tests.cloud.plan_case import HOSTS, POLLED, TIMEOUT, PlanCase
 from watcherlite.plugins.base import ACTION_TYPES
 
@@ -189,6 +191,17 @@ class AuditCase(PlanCase):
     def hosts_of(self, *servers):
         """Return the hosts of servers, by uuid."""
         return {uuid: self.server(uuid).compute_host for uuid in servers}
+
+    def show_only(self, *servers, **values):
+        """Hide all other servers from the daemons.
+
+        :param values: other values of the cloud in clouds.yaml
+        """
+        nova = urllib.parse.urlsplit(self.admin.compute.get_endpoint())
+        view = self.useFixture(OwnServers(f'http://{nova.netloc}', *servers))
+        self.clouds_file = self.changed_clouds(
+            compute_endpoint_override=f'{view.url}{nova.path}', **values
+        )
 
     def service(self, host):
         """Return the compute service of a host."""

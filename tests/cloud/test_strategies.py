@@ -1,13 +1,11 @@
 """Strategies on a real cloud, from the audit to the moved servers and volumes."""
 
 import signal
-import urllib.parse
 
 from tests.acceptance.daemons import wait_until
 from tests.cloud.audit_case import AuditCase
 from tests.cloud.ironic import Ironic
 from tests.cloud.measured import PERIOD, Measurements
-from tests.cloud.own_servers import OwnServers
 from tests.cloud.plan_case import HOSTS, TIMEOUT
 
 DATASOURCES = 'watcherlite.datasources'
@@ -46,12 +44,10 @@ class MeasuredCase(AuditCase):
 class TestUsage(MeasuredCase):
     def test_servers_move_by_the_usage_that_prometheus_and_aetos_have(self):
         busy, calm = HOSTS
-        connection = self.connect_to_new_project()
-        # The last one keeps its host from getting empty, and thus from being disabled.
-        first, second, third, last = self.create_servers_on(
-            connection, busy, busy, busy, calm
+        first, second, third, last = mine = self.create_servers_on(
+            self.connect_to_new_project(), *[busy] * 4
         )
-        mine = (first, second, third)
+        self.show_only(*mine)
         self.measurements.set(
             {
                 busy: {'cpu_percent': 60, 'memory_used_mb': 9000},
@@ -63,44 +59,89 @@ class TestUsage(MeasuredCase):
                 third: {'cpu_percent': 40, 'memory_used_mb': 100},
             },
         )
-        scope = self.others(*mine)
-        daemon = self.start_standalone(**self.datasources('prometheus'))
+        self.daemon = self.start_standalone(**self.datasources('prometheus'))
         self.measurements.wait_for('host_cpu_usage', {busy: 60, calm: 10})
         self.measurements.wait_for(
             'instance_cpu_usage', {first: 80, second: 60, third: 40}
         )
 
         # 1.8 of 16 vCPUs are used on the one, none on the other.
-        place = self.audit_by_client(
-            *('workload_balance', 'workload_balancing', scope),
+        self.check(
+            {first: calm},
+            *('workload_balance', 'workload_balancing'),
             threshold=8,
             period=PERIOD,
         )
-        self.assertEqual({first: calm}, self.moves(place))
-        self.assertEqual('SUCCEEDED', self.execute_by_client(place))
-        self.assertEqual({first: calm, second: busy, third: busy}, self.hosts_of(*mine))
-
-        self.ini(**self.groups(**self.datasources('aetos')))
-        daemon.send(signal.SIGHUP)
-        daemon.wait_for_text('[data_models] datasources changed')
-        place = self.audit_by_client(
-            *('workload_stabilization', 'workload_balancing', scope),
+        self.prefer('aetos')
+        self.check(
+            {second: calm, third: calm},
+            *('workload_stabilization', 'workload_balancing'),
             periods={'instance': PERIOD, 'compute_node': PERIOD, 'node': 0},
             thresholds={'instance_cpu_usage': 0.05, 'instance_ram_usage': 0.05},
             host_choice='fullsearch',
         )
-        self.assertEqual({second: calm, third: calm}, self.moves(place))
+        # The last one has not been measured, and counts with its full size.
+        self.addCleanup(self.enable, calm)
+        self.check(
+            {first: busy, second: busy, third: busy},
+            *('vm_workload_consolidation', 'server_consolidation'),
+            period=PERIOD,
+        )
+        self.assert_released(calm)
+        self.enable(calm)
+
+        self.admin.compute.live_migrate_server(last, host=calm, block_migration='auto')
+        self.wait_for_server(last, compute_host=calm, task_state=None)
+        self.check({last: busy}, *('basic', 'server_consolidation'), period=PERIOD)
+        self.assert_released(calm)
+        self.assertEqual(dict.fromkeys(mine, busy), self.hosts_of(*mine))
+
+    def check(self, moves, strategy, goal, **parameters):
+        """Check what an audit proposes, and the hosts after the execution.
+
+        :param moves: server -> its new host
+        """
+        place = self.audit_by_client(strategy, goal, **parameters)
+        self.assertEqual(moves, self.moves(place))
         self.assertEqual('SUCCEEDED', self.execute_by_client(place))
-        self.assertEqual(dict.fromkeys(mine, calm), self.hosts_of(*mine))
+        self.assertEqual(moves, self.hosts_of(*moves))
+
+    def prefer(self, datasource):
+        """Use another datasource without a restart."""
+        self.ini(**self.groups(**self.datasources(datasource)))
+        self.daemon.send(signal.SIGHUP)
+        self.daemon.wait_for_text('[data_models] datasources changed')
+
+    def assert_released(self, host):
+        """Check that a plan has disabled a host without servers."""
+        service = self.service(host)
+        self.assertEqual(
+            ('disabled', 'watcher_disabled'), (service.status, service.disabled_reason)
+        )
+
+
+class TestSizes(AuditCase):
+    def test_a_host_is_closed_while_nova_selects_places_for_its_servers(self):
+        full, free = HOSTS
+        mine = self.create_servers_on(self.connect_to_new_project(), full, full, free)
+        self.show_only(*mine)
+        self.start_standalone()
+        self.addCleanup(self.enable, free)
 
         place = self.audit_by_client(
-            *('vm_workload_consolidation', 'server_consolidation', scope), period=PERIOD
+            'node_resource_consolidation', 'server_consolidation', host_choice='auto'
         )
-        self.assertEqual(dict.fromkeys(mine, busy), self.moves(place))
-        self.assertEqual('SUCCEEDED', self.execute_by_client(place))
+
+        actions = self.actions(place).values()
+        names = {one['uuid']: one['name'] for one in actions}
+        disable, enable = 'change_nova_service_state-1', 'change_nova_service_state-2'
         self.assertEqual(
-            {**dict.fromkeys(mine, busy), last: calm}, self.hosts_of(*mine, last)
+            {disable: [], 'migrate-1': [disable], enable: ['migrate-1']},
+            {one['name']: [names[uuid] for uuid in one['parents']] for one in actions},
         )
+        self.assertEqual('SUCCEEDED', self.execute_by_client(place))
+        self.assertEqual(dict.fromkeys(mine, full), self.hosts_of(*mine))
+        self.assertEqual('enabled', self.service(free).status)
 
 
 class TestSensors(MeasuredCase):
@@ -109,6 +150,7 @@ class TestSensors(MeasuredCase):
     def test_servers_leave_a_host_with_a_hot_outlet_or_a_high_airflow(self):
         hot, cool = HOSTS
         server, other = self.create_servers_on(self.connect_to_new_project(), hot, hot)
+        self.show_only(server, other)
         kinds = {
             'outlet': (45, 25),
             'inlet': (20, 20),
@@ -147,10 +189,9 @@ class TestSensors(MeasuredCase):
             self.measurements.wait_for(
                 metric, dict(zip(HOSTS, values, strict=True)), **options
             )
-        scope = self.others(server, other)
 
         place = self.audit_by_client(
-            'outlet_temperature', 'thermal_optimization', scope, threshold=40
+            'outlet_temperature', 'thermal_optimization', threshold=40
         )
         ((moved, destination),) = self.moves(place).items()
         self.assertEqual(cool, destination)
@@ -160,13 +201,53 @@ class TestSensors(MeasuredCase):
 
         # A high airflow with a cool inlet and a low power: all servers leave.
         place = self.audit_by_client(
-            'uniform_airflow', 'airflow_optimization', scope, period=PERIOD
+            'uniform_airflow', 'airflow_optimization', period=PERIOD
         )
         self.assertEqual({left: cool}, self.moves(place))
         self.assertEqual('SUCCEEDED', self.execute_by_client(place))
         self.assertEqual(
             dict.fromkeys([server, other], cool), self.hosts_of(server, other)
         )
+
+
+class TestCache(MeasuredCase):
+    """The memory of servers is what they measure: no cloud here measures caches."""
+
+    def test_a_server_that_takes_the_cache_of_a_more_important_one_moves(self):
+        host, quiet = HOSTS
+        connection = self.connect_to_new_project()
+        (victim,) = self.create_servers_on(
+            connection, host, metadata={'watcher-priority': '1'}
+        )
+        (noisy,) = self.create_servers_on(
+            connection, host, metadata={'watcher-priority': '9'}
+        )
+        self.show_only(victim, noisy)
+        expression = {'instance_l3_cache_usage_expression': 'ceilometer_memory_usage'}
+        self.measure({victim: 100, noisy: 100})
+        self.start_standalone(**self.datasources('prometheus', **expression))
+        self.measurements.wait_for(
+            'instance_l3_cache_usage', {victim: 100, noisy: 100}, **expression
+        )
+
+        self.measure({victim: 10, noisy: 300})
+        # The last measurements of the period before may be missing.
+        place = wait_until(self.propose, lambda: 'no server moves', TIMEOUT)
+
+        self.assertEqual({noisy: quiet}, self.moves(place))
+        self.assertEqual('SUCCEEDED', self.execute_by_client(place))
+        self.assertEqual({victim: host, noisy: quiet}, self.hosts_of(victim, noisy))
+
+    def measure(self, caches):
+        """Set the caches of servers."""
+        self.measurements.set(
+            servers={uuid: {'memory_used_mb': size} for uuid, size in caches.items()}
+        )
+
+    def propose(self):
+        """Run an audit; return the path of its plan, or None without actions."""
+        place = self.audit_by_client('noisy_neighbor', 'noisy_neighbor', period=10)
+        return place if self.by_resource(place) else None
 
 
 class TestPlaces(AuditCase):
@@ -253,12 +334,7 @@ class TestEnergy(AuditCase):
             one.name: one.id for one in self.admin.compute.hypervisors(details=True)
         }
         ironic = self.useFixture(Ironic(*HOSTS, hypervisors=hypervisors))
-        nova = urllib.parse.urlsplit(self.admin.compute.get_endpoint())
-        view = self.useFixture(OwnServers(f'http://{nova.netloc}', *servers))
-        self.clouds_file = self.changed_clouds(
-            baremetal_endpoint_override=ironic.url,
-            compute_endpoint_override=f'{view.url}{nova.path}',
-        )
+        self.show_only(*servers, baremetal_endpoint_override=ironic.url)
         self.start_standalone()
 
         place = self.propose(0)
