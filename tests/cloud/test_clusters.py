@@ -7,7 +7,7 @@ from openstack import exceptions as sdk_exceptions
 from tests.acceptance.clients import environments
 from tests.acceptance.clients.commands import shared_clients
 from tests.cloud import case
-from tests.cloud.cluster_case import SERVER, TIMEOUT, ClusterCase
+from tests.cloud.cluster_case import SERVER, TIMEOUT, VERSION, ClusterCase
 
 TEMPLATE: dict[str, Any] = {
     'heat_template_version': '2021-04-16',
@@ -80,6 +80,46 @@ class TestClustersOfServers(ClusterCase):
 
         self.delete(made)
         self.assertEqual({}, self.left())
+
+    def test_a_profile_is_validated_against_the_cloud(self) -> None:
+        valid = {**SERVER, 'availability_zone': 'nova', 'security_groups': ['default']}
+
+        self.assertEqual((200, None), self.validate(valid))
+        self.assertEqual(
+            (
+                400,
+                "The specified availability_zone 'x' could not be found.; "
+                "The specified flavor 'x' could not be found.; "
+                "The specified image 'x' could not be found.; "
+                "The specified key_name 'x' could not be found.; "
+                "The specified network 'x' could not be found.",
+            ),
+            self.validate(
+                {
+                    'availability_zone': 'x',
+                    'flavor': 'x',
+                    'image': 'x',
+                    'key_name': 'x',
+                    'networks': [{'network': 'x'}],
+                }
+            ),
+        )
+        code, text = self.validate({**SERVER, 'context': {'region_name': 'nowhere'}})
+        self.assertEqual(400, code)
+        self.assertIn('has no endpoint', str(text))
+
+    def validate(self, properties: Any) -> tuple[int, str | None]:
+        """Return the status, and the message, of the validation of a profile."""
+        spec = {'type': 'os.nova.server', 'version': '1.0', 'properties': properties}
+        answer = self.clustering.request(
+            '/profiles/validate',
+            'POST',
+            json={'profile': {'spec': spec}},
+            headers={'OpenStack-API-Version': VERSION},
+            raise_exc=False,
+        )
+        error = answer.json().get('error') or {}
+        return answer.status_code, error.get('message')
 
     def test_operations_change_the_servers_and_checks_expect_what_they_left(
         self,

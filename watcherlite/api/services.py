@@ -15,6 +15,7 @@ from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.requests.operations import StackOperations
 from watcherlite.notifications.settings import NotificationSettings
 from watcherlite.plugins.loader import Plugins
+from watcherlite.plugins.openstack.connections import Clouds
 from watcherlite.plugins.openstack.delegation import Delegations
 
 
@@ -55,3 +56,8 @@ class Services:
     max_event_streams: int = 5
     delegations: Delegations | None = None
     streams: EventStreams = dataclasses.field(default_factory=EventStreams)
+
+    @property
+    def clouds(self) -> Clouds:
+        """Return the connections to OpenStack."""
+        return self.plugins.clouds

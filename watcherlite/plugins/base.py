@@ -815,6 +815,20 @@ class ResourceHandler(Connecting, Plugin):
         Properties that depend on resources not yet created are None.
         """
 
+    def verify(
+        self,
+        connect: Callable[[str | None], 'Connection'],
+        properties: Mapping[str, Any],
+    ) -> None:
+        """Check that the objects to which properties refer exist; raise Invalid.
+
+        Called when a user requests the validation of a profile, in a process of the
+        API. Other exceptions mean that it is not known.
+
+        :param connect: returns a connection with the authority of the user, for a
+            region or that of the configuration
+        """
+
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
         """Return the host of the resource; None: every worker can reach it.
 

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.api import authority
@@ -39,6 +40,19 @@ def _context(request: Request, tenant: str, everywhere: bool) -> RequestContext:
         request.initiator,
         wait=bool(request.query.get('wait')),
     )
+
+
+def connected_context(request: Request) -> RequestContext:
+    """Return the context of the caller, with connections to OpenStack by the token."""
+    by, caller, clouds = context_of(request), request.caller, request.services.clouds
+    token, project = caller.token, caller.project_id
+    if not clouds.is_configured or token is None or project is None:
+        return by
+
+    def connect(region: str | None) -> Any:
+        return clouds.token_connection(token, project, region)
+
+    return dataclasses.replace(by, connect=connect)
 
 
 @contextlib.contextmanager

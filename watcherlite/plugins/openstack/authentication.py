@@ -128,6 +128,12 @@ class Identities:
             cast('TrustedUser', plugin).renewed = renewed
         return plugin
 
+    def token_plugin(
+        self, token: str, project_id: str
+    ) -> keystone_plugin.BaseAuthPlugin:
+        """Return the plugin that gets tokens of a project by a token of a user."""
+        return v3.Token(self._identity_url(), token, project_id=project_id)
+
     @property
     def uses_password(self) -> bool:
         """Return whether the service has a password, with which it can use trusts."""

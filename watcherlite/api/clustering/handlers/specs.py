@@ -103,7 +103,7 @@ class _Handlers(Generic[Row]):
     def validate(self, request: Request) -> Response:
         """Return the object that a spec would create, and create nothing."""
         spec = request.body[self.noun]['spec']
-        by = caller.context_of(request)
+        by = caller.connected_context(request)
         return self._respond(
             self.operations(request.services.clusters).validate(spec, by)
         )

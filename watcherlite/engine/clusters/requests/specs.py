@@ -96,6 +96,22 @@ class ProfileOperations(_SpecOperations[Profile, NewProfile]):
         'metadata': values.parse_mapping,
     }
 
+    def validate(self, spec: Any, by: RequestContext) -> NewProfile:
+        """Return the profile of a spec, whose references in OpenStack exist.
+
+        :raises InvalidSpec, NotFound: as `create`, or because of a reference
+        :raises ServiceUnavailable: a service cannot be asked
+        """
+        made = super().validate(spec, by)
+        types = self.parts.profile_types
+        handler = types.make(made.handler)
+        if by.connect is not None and handler.supports('verify'):
+            try:
+                handler.verify(by.connect, types.check(made.spec).properties)
+            except exceptions.Invalid as error:
+                raise exceptions.InvalidSpec(str(error)) from None
+        return made
+
     def _build(self, name: str, spec: dict[str, Any], by: RequestContext) -> NewProfile:
         checked = self.parts.profile_types.check(spec)
         return NewProfile(

@@ -33,6 +33,8 @@ class RequestContext:
     :param context: stored with the requested actions; never credentials
     :param delegate: called for a valid request that creates an object: stores the
         authority of its user for the object; returns the uuid of the credential
+    :param connect: returns a connection to OpenStack with the authority of the user,
+        for a region or that of the configuration; None: there is none
     :param wait: queue the requested actions behind the running actions of their
         targets, instead of rejecting them
     """
@@ -42,6 +44,7 @@ class RequestContext:
     context: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     wait: bool = False
     delegate: Callable[[], str] | None = None
+    connect: Callable[[str | None], Any] | None = None
 
     @property
     def tenant(self) -> str | None:

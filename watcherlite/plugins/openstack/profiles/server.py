@@ -1,10 +1,10 @@
 """The profile type `os.nova.server`."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from watcherlite import exceptions
-from watcherlite.domain import resource_results
+from watcherlite.domain import placement, resource_results
 from watcherlite.domain.resource_results import (
     REPLACE,
     UPDATE,
@@ -17,11 +17,15 @@ from watcherlite.domain.service_notifications import (
     ServiceNotification,
 )
 from watcherlite.plugins.base import CloudClient, ResourceContext, ResourceHandler
-from watcherlite.plugins.openstack.profiles import server_properties
+from watcherlite.plugins.openstack import errors
+from watcherlite.plugins.openstack.profiles import server_properties, server_references
 from watcherlite.plugins.openstack.profiles.node_server import SHOWN, NodeServer
 from watcherlite.plugins.openstack.profiles.server_operations import OPERATIONS
 from watcherlite.plugins.openstack.resources.renamed_context import RenamedContext
 from watcherlite.plugins.openstack.resources.servers import Server
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
 
 
 class ServerProfile(CloudClient, ResourceHandler):
@@ -54,6 +58,18 @@ class ServerProfile(CloudClient, ResourceHandler):
 
     def validate(self, properties: Mapping[str, Any]) -> None:
         problems = list(server_properties.problems(properties))
+        if problems:
+            raise exceptions.Invalid('; '.join(problems))
+
+    def verify(
+        self,
+        connect: Callable[[str | None], 'Connection'],
+        properties: Mapping[str, Any],
+    ) -> None:
+        given = properties.get('context') or {}
+        connection = connect(given.get(placement.REGION))
+        with errors.translated(self.service, 'the profile'):
+            problems = list(server_references.problems(connection, properties))
         if problems:
             raise exceptions.Invalid('; '.join(problems))
 
