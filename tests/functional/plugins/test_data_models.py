@@ -3,6 +3,7 @@
 import math
 
 from tests import base
+from tests.functional.plugins.fake_cloud import FakeCloud, connect
 from tests.openstack_lists import FakeConnection
 from watcherlite import exceptions
 from watcherlite.plugins.openstack.models import baremetal
@@ -286,3 +287,37 @@ class TestBaremetal(base.TestCase):
             [(one.compute_node, one.power_state, one.excluded) for one in model.nodes],
         )
         self.assertEqual('rack-1', collector.represent(model)[0]['node_name'])
+
+
+class ComputeCloud(FakeCloud):
+    """A cloud with nova and placement, whose lists are prescribed."""
+
+    def __init__(self, answers):
+        super().__init__()
+        self.catalog = {'compute': '/compute', 'placement': '/placement'}
+        for name, answer in answers.items():
+            service, path = name.split(' ')
+            root = '/compute/v2' if service == 'compute' else '/placement'
+            self.answers['GET', f'{root}{path}'] = (200, answer, {})
+
+    def describe_version(self, path):
+        version = super().describe_version(path)
+        if path == '/placement':
+            links = [{'rel': 'self', 'href': f'{self.url}/placement'}]
+            return {**version, 'id': 'v1.0', 'links': links}
+        return {**version, 'version': '2.96', 'min_version': '2.1'}
+
+
+class TestRequests(base.TestCase):
+    def test_a_thousand_servers_take_some_requests_to_real_endpoints(self):
+        hosts = range(20)
+        servers = [server(number, number % len(hosts)) for number in range(1000)]
+        cloud = ComputeCloud(nova(hosts, servers))
+        collector = Compute()
+        collector.clouds = connect(self, cloud)
+
+        snapshot = collector.collect()
+
+        self.assertEqual((1000, 20), (len(snapshot.servers), len(snapshot.nodes)))
+        # Without the tokens and versions of the services.
+        self.assertEqual(4 + len(hosts), len(cloud.requests))

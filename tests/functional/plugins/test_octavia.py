@@ -3,8 +3,8 @@
 import json
 
 from tests import base
+from tests.functional.plugins.fake_cloud import FakeCloud
 from tests.functional.plugins.http_server import Server
-from tests.functional.plugins.test_openstack_services import FakeCloud
 from tests.octavia import FakeOctavia
 from watcherlite import exceptions
 from watcherlite.domain.outcomes import Retry
