@@ -51,8 +51,8 @@ class LoadTest(base.TestCase):
                 'conditions.b: there is no function maybe; known are and, contains, '
                 'digest, equals, filter, get_attr, get_file, get_param, get_resource, '
                 'if, list_concat, list_concat_unique, list_join, make_url, map_merge, '
-                'map_replace, not, or, repeat, str_replace, str_replace_strict, '
-                'str_replace_vstrict, str_split',
+                'map_replace, not, or, repeat, resource_facade, str_replace, '
+                'str_replace_strict, str_replace_vstrict, str_split',
                 'conditions.c: this is a number; a condition is a name of one, true or '
                 'false, or one function like {equals: [{get_param: size}, small]}',
                 'conditions.d: there is no condition e; name a condition of the '
@@ -297,7 +297,8 @@ class ListsTest(base.TestCase):
         )
 
     def test_functions_are_listed_by_version(self):
-        names = ['get_attr', 'get_file', 'get_param', 'get_resource', 'list_join']
+        lookups = ['get_attr', 'get_file', 'get_param', 'get_resource']
+        names = [*lookups, 'list_join', 'resource_facade']
 
         self.assertEqual(
             [*names, 'str_replace'],
