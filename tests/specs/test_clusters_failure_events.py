@@ -48,14 +48,17 @@ class FailureCase(HealthCase):
         given = ServiceNotification(
             'instance.pause.end', 'nova', {}, emitted or world.clock.now() + MINUTE
         )
-        FailureEvents(world.cluster_parts, world.clock).handle(failure, given)
+        self.report_all(world, (failure, given))
+
+    def report_all(self, world: ClusterWorld, *reported: Any) -> None:
+        FailureEvents(world.cluster_parts, world.clock).handle(reported)
 
     def reactions(self, world: ClusterWorld) -> list[Action]:
         """Return the rounds that failures have started, when they have ended."""
         found = [
             action
             for action in world.store.list_actions(limit=1000)
-            if 'event' in action.inputs
+            if 'events' in action.inputs
         ]
         return [world.wait_for_end(action) for action in found]
 
@@ -101,6 +104,28 @@ class TestFailures(FailureCase):
             self.report(world, node, emitted)
 
         self.assertEqual(['recovered'], self.results(world))
+
+    def test_failures_of_one_moment_are_recovered_together(self) -> None:
+        world, cluster = self.create_cluster(EVENTS)
+        emitted = world.clock.now() + MINUTE
+        given = ServiceNotification('instance.delete.end', 'nova', {}, emitted)
+        self.report_all(
+            world,
+            *(
+                (ResourceFailure(node.uuid, node.physical_id or '', reason), given)
+                for node in world.nodes(cluster)
+                for reason in ('it shuts down', REASON)
+            ),
+            (ResourceFailure('another', 'x', REASON), given),
+        )
+
+        self.assertEqual(['recovered'], self.results(world))
+        (reaction,) = self.reactions(world)
+        self.assertEqual(
+            [action_types.NODE_CHECK] * 2 + [action_types.CLUSTER_RECOVER],
+            [one.action_type for one in self.derived(world, reaction)],
+        )
+        self.assertEqual({'n1', 'n2'}, set(world.external.of('delete')))
 
     def test_a_failure_of_a_replaced_resource_is_ignored(self) -> None:
         world, cluster = self.create_cluster(EVENTS)
@@ -164,7 +189,9 @@ class TestOwnChanges(FailureCase):
         self.remove_first_resource(world, cluster)
         self.report(world, node)
         (waiting,) = [
-            one for one in world.store.list_actions(limit=1000) if 'event' in one.inputs
+            one
+            for one in world.store.list_actions(limit=1000)
+            if 'events' in one.inputs
         ]
         world.wait_until(
             lambda: world.store.get_action(waiting.uuid).token is not None,

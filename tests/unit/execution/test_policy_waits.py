@@ -170,3 +170,31 @@ class AfterTest(PolicyWaitCase):
         after = runner.perform(attempt).action
 
         self.assertEqual((states.RUNNING, token), (after.status, after.token))
+
+
+class PoolTest(RunnerCase):
+    """The hooks of blocking policies."""
+
+    def test_a_blocking_policy_runs_in_the_wide_pool(self) -> None:
+        for is_blocking, pools in ((True, ['load-balancer'] * 2), (False, [])):
+            policy = make_policy_plugin(
+                pre_op=lambda context, data: None, post_op=lambda context, data: None
+            )
+            policy.__class__.blocking = is_blocking
+            policy.__class__.service = 'load-balancer'
+            self.policies = [policy]
+            attempt, runner = self.attempt(), self.runner()
+            requested: list[str | None] = []
+            attempt.action = drive(runner.core.prepare(attempt), requested).action
+            ended = drive(runner.core.perform(attempt), requested).action
+
+            self.assertEqual((states.SUCCEEDED, pools), (ended.status, requested))
+
+
+def drive(steps: Any, requested: list[str | None]) -> Any:
+    """Run steps, and record the services of the wide pool that they request."""
+    try:
+        while True:
+            requested.append(steps.send(None).service)
+    except StopIteration as end:
+        return end.value

@@ -1,11 +1,13 @@
 """Notifications of services about failed nodes, which start health checks at once."""
 
+import datetime
 import fnmatch
 import functools
 import logging
 import queue
 import threading
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Collection, Mapping, Sequence
 
 from watcherlite import exceptions
 from watcherlite.clock import Clock
@@ -21,14 +23,21 @@ from watcherlite.plugins.base import ResourceHandler
 
 LOG = logging.getLogger(__name__)
 
+#: Seconds after a failure in which others start the same health check: those of a host.
+WINDOW = 0.5
+#: The most failures that start one health check.
+MOST_TOGETHER = 1000
 #: In the data of a binding: whether the policy has the mode LIFECYCLE_EVENTS.
 DETECTS_EVENTS = 'events'
 #: The maximum number of failures that wait; a check at the interval finds the others.
 MOST_WAITING = 10_000
 
 
+Reported = tuple[ResourceFailure, ServiceNotification]
+
+
 class FailureEvents:
-    """Starts a health check of the node that a notification reports as failed.
+    """Starts health checks of the nodes that notifications report as failed.
 
     Notifications are matched in the thread that receives them; another thread reads the
     database for the few that concern a node.
@@ -37,9 +46,7 @@ class FailureEvents:
     def __init__(self, parts: ClusterServices, clock: Clock) -> None:
         self._parts = parts
         self._clock = clock
-        self._waiting: queue.Queue[
-            tuple[ResourceFailure, ServiceNotification] | None
-        ] = queue.Queue(MOST_WAITING)
+        self._waiting: queue.Queue[Reported | None] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(
             target=self._run, name='failure-events', daemon=True
         )
@@ -79,33 +86,55 @@ class FailureEvents:
                 )
             return
 
-    def handle(
-        self, failure: ResourceFailure, notification: ServiceNotification
-    ) -> None:
-        """Start a health check if a policy asks for it."""
-        found = self._find(failure)
-        if found is not None:
-            cluster, bound = found
-            health_monitor.start_for_failure(
+    def handle(self, reported: Sequence[Reported]) -> None:
+        """Start health checks of the clusters whose policies ask for it, one each."""
+        found: dict[str, tuple[Cluster, Bound]] = {}
+        failures: dict[str, dict[str, tuple[ResourceFailure, datetime.datetime]]] = {}
+        for failure, notification in reported:
+            place = self._find(failure)
+            if place is not None:
+                key = place[1].binding.uuid
+                found[key] = place
+                # A deletion of a server is several notifications: the last one counts.
+                of_cluster = failures.setdefault(key, {})
+                of_cluster[failure.resource_uuid] = (failure, notification.emitted)
+        for key, (cluster, bound) in found.items():
+            health_monitor.start_for_failures(
                 self._parts,
                 cluster,
                 bound,
-                failure,
-                notification.emitted,
+                list(failures[key].values()),
                 self._clock.now(),
             )
 
     def _run(self) -> None:
-        while True:
-            item = self._waiting.get()
-            if item is None:
-                return
+        ends = False
+        while not ends:
+            reported, ends = self._take()
             try:
-                self.handle(*item)
+                self.handle(reported)
             except exceptions.WatcherliteError as error:
-                LOG.warning('%s: no health check is started: %s', item[0].reason, error)
+                LOG.warning(
+                    '%s; no health check is started: %s', _text(reported), error
+                )
             except Exception:
-                LOG.exception('%s: no health check is started', item[0].reason)
+                LOG.exception('%s; no health check is started', _text(reported))
+
+    def _take(self) -> tuple[list[Reported], bool]:
+        """Wait for failures; return those of a short time, and whether to end."""
+        found: list[Reported] = []
+        item = self._waiting.get()
+        until = time.monotonic() + WINDOW
+        while item is not None:
+            found.append(item)
+            left = until - time.monotonic()
+            if left <= 0 or len(found) >= MOST_TOGETHER:
+                return found, False
+            try:
+                item = self._waiting.get(timeout=left)
+            except queue.Empty:
+                return found, False
+        return found, True
 
     @functools.cached_property
     def _types(self) -> Mapping[type[ResourceHandler], Collection[str]]:
@@ -127,3 +156,10 @@ class FailureEvents:
             if is_on and is_health_policy(bound.policy):
                 return cluster, bound
         return None
+
+
+def _text(reported: Sequence[Reported]) -> str:
+    """Return the reasons of failures for the log."""
+    reasons = [failure.reason for failure, _ in reported[:5]]
+    more = [f'and {len(reported) - 5} more'] if len(reported) > 5 else []
+    return ', '.join([*reasons, *more])

@@ -72,3 +72,17 @@ class TestMatching(base.TestCase):
 
         self.assertEqual(failure_events.MOST_WAITING, len(self.waiting()))
         self.assertIn('the one of a-node is ignored', logs.output[0])
+
+    def test_failures_of_a_short_time_are_handled_together(self) -> None:
+        ours = notification('thing.stop.end', {'is_ours': True})
+        for _ in range(failure_events.MOST_TOGETHER + 2):
+            self.events.on_notification(ours)
+        self.events._waiting.put(None)
+
+        self.assertEqual(
+            [(failure_events.MOST_TOGETHER, False), (2, True)],
+            [
+                (len(taken), ends)
+                for taken, ends in (self.events._take(), self.events._take())
+            ],
+        )

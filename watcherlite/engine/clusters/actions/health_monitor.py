@@ -5,9 +5,8 @@ can be purged. A round checks the nodes and recovers unhealthy ones by derived a
 which lock the cluster like those of users. A round is skipped while the cluster has
 other actions; nothing has to be disabled for that.
 
-A notification of a service about the failure of a node starts a round for this node at
-once, see `failure_events`. It waits while the cluster has other actions, and is not
-lost.
+Notifications of services about failures of nodes start a round for these nodes at once,
+see `failure_events`. It waits while the cluster has other actions, and is not lost.
 
 Only rounds with findings are kept: the actions of an uneventful round are deleted when
 the next one starts, and its checks record no events.
@@ -15,6 +14,7 @@ the next one starts, and its checks record no events.
 
 import datetime
 import functools
+import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -59,8 +59,10 @@ LAST = 'last'
 CHANGED = 'changed'
 #: Default seconds between two runs.
 INTERVAL = 60
-#: Seconds until a cluster that has other actions is read again.
+#: Seconds until a cluster that has other actions is read again: the first time, and at
+#: most.
 BUSY_DELAY = 2.0
+LONGEST_BUSY_DELAY = 15.0
 #: The clocks of hosts differ by at most this.
 CLOCK_TOLERANCE = datetime.timedelta(seconds=5)
 
@@ -82,15 +84,16 @@ class ClusterHealthAction(ActionType):
             'type': 'boolean',
             'description': 'whether this is a round; else it starts rounds',
         },
-        event={
-            **action_types.schema(
+        events={
+            'type': 'array',
+            'items': action_types.schema(
                 *('node', 'physical_id', 'reason', 'emitted'),
                 node=_TEXT,
                 physical_id=_TEXT,
                 reason=_TEXT,
                 emitted=_TEXT,
             ),
-            'description': 'the failure of a node that a service reports',
+            'description': 'the failures of nodes that services report',
         },
     )
 
@@ -103,8 +106,8 @@ class ClusterHealthAction(ActionType):
         cluster, bound = self._find(context)
         if cluster is None or bound is None:
             return Done({ROUND: STOPPED}, last=True)
-        if context.inputs.get('event'):
-            return self._check_failure(context, cluster, bound, has_waited=False)
+        if context.inputs.get('events'):
+            return self._check_failures(context, cluster, bound, 0)
         reason = self._blocking_reason(context, cluster, bound)
         if not context.inputs.get('round'):
             return self._start_round(context, cluster, reason)
@@ -116,39 +119,53 @@ class ClusterHealthAction(ActionType):
         return Derived((derivation.own_action(CHECK, kind, inputs, cluster, cluster),))
 
     def poll(self, context: ActionContext, token: Any) -> Outcome:
-        """Continue with a failure when the cluster has no other actions."""
+        """Continue with failures when the cluster has no other actions."""
         context.checkpoint()
         cluster, bound = self._find(context)
         if cluster is None or bound is None:
             return Done({ROUND: STOPPED})
-        return self._check_failure(context, cluster, bound, has_waited=True)
+        return self._check_failures(context, cluster, bound, token['waits'])
 
-    def _check_failure(
-        self, context: ActionContext, cluster: Cluster, bound: Bound, has_waited: bool
+    def _check_failures(
+        self, context: ActionContext, cluster: Cluster, bound: Bound, waits: int
     ) -> Outcome:
-        """Check the node of a notification, once the cluster has no other actions."""
+        """Check the nodes of notifications, once the cluster has no other actions.
+
+        :param waits: how often it had some, or an action on a node had just ended
+        """
         if not bound.binding.enabled:
             return Done({ROUND: DISABLED})
-        event = context.inputs['event']
         if self._blocking_reason(context, cluster, bound) is not None:
-            return InProgress({'event': event['node']}, BUSY_DELAY)
-        node = self._retry(context, lambda: self._node_of(event, cluster))
-        if node is None:
+            delay = min(BUSY_DELAY * 1.5 ** min(waits, 20), LONGEST_BUSY_DELAY)
+            return InProgress({'waits': waits + 1}, delay)
+        events = context.inputs['events']
+        store, uuids = self._parts.store, [event['node'] for event in events]
+        nodes = self._retry(context, lambda: store.nodes_by_uuid(uuids))
+        found = [
+            (event, node)
+            for event in events
+            if (node := nodes.get(event['node'])) is not None
+            and _has_resource(node, event, cluster)
+        ]
+        if not found:
             return Done({ROUND: OUTDATED})
-        is_own = has_waited or self._retry(context, lambda: self._is_own(event, node))
-        detection = _event_detection(bound, event['reason'], is_own)
-        check = derivation.own_action(
-            *(CHECK, action_types.NODE_CHECK, {'detection': detection}, node, cluster)
+        if not waits and self._retry(
+            context, lambda: any(self._is_own(event, node) for event, node in found)
+        ):
+            # The service may not have completed the change yet.
+            return InProgress({'waits': 1}, BUSY_DELAY)
+        return Derived(
+            tuple(
+                derivation.own_action(
+                    f'{CHECK}:{node.uuid}',
+                    action_types.NODE_CHECK,
+                    {'detection': _event_detection(bound, event['reason'], waits > 0)},
+                    node,
+                    cluster,
+                )
+                for event, node in found
+            )
         )
-        return Derived((check,))
-
-    def _node_of(self, event: Mapping[str, Any], cluster: Cluster) -> Node | None:
-        """Return the node of a failure; None: it has another resource by now."""
-        node = self._parts.store.nodes_by_uuid([event['node']]).get(event['node'])
-        if node is None or node.deleted_at is not None:
-            return None
-        is_same = node.physical_id == event['physical_id']
-        return node if is_same and node.cluster_id == cluster.id else None
 
     def _is_own(self, event: Mapping[str, Any], node: Node) -> bool:
         """Return whether an action on the node may have caused a notification."""
@@ -270,11 +287,18 @@ class ClusterHealthAction(ActionType):
         return f'{SKIPPED}the cluster is busy' if self._retry(context, busy) else None
 
 
+def _has_resource(node: Node, event: Mapping[str, Any], cluster: Cluster) -> bool:
+    """Return whether a node of a cluster still has the resource that has failed."""
+    if node.deleted_at is not None or node.cluster_id != cluster.id:
+        return False
+    return bool(node.physical_id == event['physical_id'])
+
+
 def _event_detection(bound: Bound, reason: str, is_own: bool) -> dict[str, Any]:
     """Return how a node is checked after a notification.
 
-    :param is_own: whether an action of the cluster may have caused it: whether the
-        node works is then checked, and the notification alone is no finding
+    :param is_own: whether an action of the cluster may have caused it: the node is then
+        checked, and the notification alone is no finding
     """
     detection = bound.binding.data.get('detection') or {}
     if is_own:
@@ -358,33 +382,39 @@ def start(
     parts.messenger.send(ENGINE, commands.RunActions())
 
 
-def start_for_failure(
+def start_for_failures(
     parts: ClusterServices,
     cluster: Cluster,
     bound: Bound,
-    failure: ResourceFailure,
-    emitted: datetime.datetime,
+    failures: Sequence[tuple[ResourceFailure, datetime.datetime]],
     now: datetime.datetime,
 ) -> None:
-    """Start a round for a node whose failure a service reports.
+    """Start a round for the nodes whose failures services report.
 
-    Every engine receives the notification; the uuid makes one round of all of them.
+    Every engine receives the notifications: the uuid makes one round of the same ones,
+    and a second round finds other resources.
+
+    :param failures: one of each node, with the time of its notification
     """
-    event = {
-        'node': failure.resource_uuid,
-        'physical_id': failure.physical_id,
-        'reason': failure.reason,
-        'emitted': emitted.isoformat(),
-    }
-    name = f'{CLUSTER_HEALTH} {failure.physical_id} {failure.reason} {emitted}'
-    inputs = {'cluster': cluster.uuid, 'binding': bound.binding.uuid, 'event': event}
+    found = [
+        {
+            'node': failure.resource_uuid,
+            'physical_id': failure.physical_id,
+            'reason': failure.reason,
+            'emitted': emitted.isoformat(),
+        }
+        for failure, emitted in failures
+    ]
+    name = json.dumps(sorted(found, key=lambda one: sorted(one.items())))
+    inputs = {'cluster': cluster.uuid, 'binding': bound.binding.uuid, 'events': found}
     action = _action(
         str(uuid.uuid5(uuid.UUID(bound.binding.uuid), name)), cluster.uuid, inputs, now
     )
     try:
         parts.store.get_action(action.uuid)
     except exceptions.NotFound:
-        LOG.info('Cluster %s: %s; checking its node', cluster.uuid, failure.reason)
+        for failure, _ in failures:
+            LOG.info('Cluster %s: %s; checking its node', cluster.uuid, failure.reason)
         with parts.store.transaction() as tx:
             tx.insert_actions([action], [])
         parts.messenger.send(ENGINE, commands.RunActions())

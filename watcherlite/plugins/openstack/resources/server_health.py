@@ -2,6 +2,7 @@
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -141,7 +142,15 @@ class ServerHealth(CloudResource):
         if not isinstance(metadata, Mapping) or not isinstance(server, str):
             return None
         node = metadata.get(KEY) or metadata.get(NODE_KEY)
-        if not isinstance(node, str):
+        if not isinstance(node, str) or not _is_uuid(node):
             return None
         event = notification.event_type.removeprefix(_UNVERSIONED)
         return ResourceFailure(node, server, f'Nova reports {event} of server {server}')
+
+
+def _is_uuid(text: str) -> bool:
+    """Return whether a text of the metadata, which users write, is a uuid."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False

@@ -123,6 +123,7 @@ class TestNotifications(base.TestCase):
             {'nova_object.data': 'none'},
             {'instance_id': 1, 'metadata': {'cluster_node_id': NODE}},
             {'instance_id': 'a', 'metadata': {'cluster_node_id': 1}},
+            {'instance_id': 'a', 'metadata': {'cluster_node_id': 'a\0node'}},
         ):
             self.assertIsNone(self.failure('instance.delete.end', payload))
 
