@@ -10,6 +10,7 @@ from watcherlite.plugins.base import ResourceHandler
 
 #: The effect of a change of a property.
 _UPDATED, _REPLACED, _REJECTED = 'updated', 'replaced', 'rejected'
+_LIVE = 'Read from the service whenever it is referred to.'
 
 
 def lines(handler: type[ResourceHandler]) -> list[str]:
@@ -19,8 +20,12 @@ def lines(handler: type[ResourceHandler]) -> list[str]:
         heads = ('Property', 'Type', 'Change', 'Meaning')
         rows = [_row(name, p) for name, p in handler.properties.items()]
         shown += tables.list_table(heads, (20, 16, 12, 52), rows)
-    if handler.attributes:
-        named = [(f'``{n}``', text) for n, text in handler.attributes.items()]
+    attributes = {
+        **handler.attributes,
+        **{name: f'{text} {_LIVE}' for name, text in handler.live_attributes.items()},
+    }
+    if attributes:
+        named = [(f'``{n}``', text) for n, text in attributes.items()]
         shown += tables.list_table(('Attribute', 'Meaning'), (20, 80), named)
     if handler.operations:
         heads = ('Operation', 'Parameters', 'Meaning')

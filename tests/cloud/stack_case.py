@@ -106,16 +106,23 @@ class StackCase(case.CloudCase, DaemonTestCase):
 
         :param values: other values of the cloud in clouds.yaml
         """
-        clouds = self.changed_clouds(case.ADMIN, **{'auth': self.auth, **values})
         self.path = self.ini(
-            openstack={
-                'cloud': case.ADMIN,
-                'client_config_file': clouds,
-                'allow_service_authority': 'true',
-            },
+            openstack=self.cloud_options(**values),
             engine={'lease': 5, 'sweep_interval': 0.5, 'max_parallel': 16},
             **self.groups,
         )
+
+    def cloud_options(self, **values: Any) -> dict[str, Any]:
+        """Return the options of the group [openstack].
+
+        :param values: other values of the cloud in clouds.yaml
+        """
+        values = {'auth': self.auth, **values}
+        return {
+            'cloud': case.ADMIN,
+            'client_config_file': self.changed_clouds(case.ADMIN, **values),
+            'allow_service_authority': 'true',
+        }
 
     def make_project(self) -> str:
         """Create a project for the test, with a quota for it; return its name."""

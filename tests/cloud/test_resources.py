@@ -48,7 +48,8 @@ class EachTypeCase(stack_case.StackCase, ApiCase):
 
     def setUp(self):
         super().setUp()
-        _, self.port = self.serve()
+        # It reads live attributes, and needs no other endpoints.
+        _, self.port = self.serve(openstack=self.cloud_options())
         url = f'http://127.0.0.1:{self.port}'
         self.groups = {
             f'watcherlite.resource_handlers.{name}': {'endpoint': url}

@@ -784,6 +784,9 @@ class ResourceHandler(Connecting, Plugin):
     allows_undeclared: ClassVar[bool] = False
     #: attribute -> one sentence
     attributes: ClassVar[Mapping[str, str]] = {}
+    #: Attributes that are never stored: `read_attribute` reads them whenever a template
+    #: or a request refers to them.
+    live_attributes: ClassVar[Mapping[str, str]] = {}
     #: Whether each operation may be called again with the same `uuid`.
     idempotent: ClassVar[bool] = False
     #: Whether its operations mainly wait for a service; see `ActionType.blocking`.
@@ -849,7 +852,16 @@ class ResourceHandler(Connecting, Plugin):
 
         Templates that refer to other attributes are refused.
         """
-        return self.attributes
+        return {**self.attributes, **self.live_attributes}
+
+    def read_attribute(self, context: ResourceContext, name: str) -> Any:
+        """Return the present value of a live attribute (JSON).
+
+        The API calls it as well: it changes nothing, and returns within seconds.
+
+        :raises WatcherliteError: it cannot be read, which is the error of the output
+        """
+        raise NotImplementedError
 
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool

@@ -70,11 +70,12 @@ def declaration_problem(kind: type[ResourceHandler]) -> str | None:
         wrong = _property_problem(kind, name, declared)
         if wrong:
             return f'its property {name} {wrong}'
-    if not isinstance(kind.attributes, Mapping) or not all(
-        isinstance(name, str) and isinstance(text, str)
-        for name, text in kind.attributes.items()
-    ):
-        return 'its attributes are no mapping of a name to a sentence'
+    for attributes in (kind.attributes, kind.live_attributes):
+        if not isinstance(attributes, Mapping) or not all(
+            isinstance(name, str) and isinstance(text, str)
+            for name, text in attributes.items()
+        ):
+            return 'its attributes are no mapping of a name to a sentence'
     wrong = _operations_problem(kind)
     if wrong:
         return wrong

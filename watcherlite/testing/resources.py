@@ -244,6 +244,10 @@ class ResourceRun:
         """Send it a signal."""
         return self._operate('signal', _caller('signal', details))
 
+    def read_attribute(self, name: str) -> Any:
+        """Return the present value of a live attribute."""
+        return self._instance().read_attribute(self._context(self._action(1)), name)
+
     # implementation
 
     def _replace(self, properties: Mapping[str, Any]) -> Settled:

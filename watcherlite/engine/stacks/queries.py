@@ -219,7 +219,7 @@ class StackQueries:
         except exceptions.PluginError as error:
             LOG.debug('Attributes of resource %s are incomplete: %s', row.uuid, error)
         values |= row.attributes
-        references = self._references([row])
+        references = self._references(view.stack, [row])
         for name in names:
             try:
                 values[name] = references.attribute(row.name, [name])
@@ -355,11 +355,17 @@ class StackQueries:
         self, stack: Stack, blueprint: Blueprint, desired: str | None = None
     ) -> list[OutputValue]:
         rows = self._store.list_resources([stack.id])
-        return blueprint.outputs(self._references(rows), desired, self._shown)
+        references = self._references(stack, rows)
+        return blueprint.outputs(references, desired, self._shown)
 
-    def _references(self, rows: Sequence[Resource]) -> resolution.RowReferences:
-        members = functools.partial(resolution.stored_members, self._store)
-        return resolution.RowReferences({row.name: row for row in rows}, members)
+    def _references(
+        self, stack: Stack, rows: Sequence[Resource]
+    ) -> resolution.RowReferences:
+        return resolution.RowReferences(
+            {row.name: row for row in rows},
+            functools.partial(resolution.stored_members, self._store),
+            functools.partial(resolution.read_live_attribute, self._handlers, stack),
+        )
 
 
 def _event_view(stored: StoredEvent, stacks: Mapping[int, Stack]) -> EventView:

@@ -19,6 +19,10 @@ from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers
+from watcherlite.engine.stacks.resource_context import (
+    DryRunAction,
+    build_handler_context,
+)
 from watcherlite.states import stack as states
 
 #: The maximum number of cached blueprints; a blueprint never changes.
@@ -145,20 +149,47 @@ def stored_members(store: Store, row: Resource) -> list[Resource]:
     return [] if row.nested_id is None else store.list_resources([row.nested_id])
 
 
+def read_live_attribute(
+    known: handlers.ResourceHandlers, stack: Stack, row: Resource, name: str
+) -> Any:
+    """Return the present value of a live attribute; None: it is none.
+
+    :param known: the handlers of this process
+    :raises Invalid: it cannot be read
+    """
+    try:
+        handler = handlers.make_handler(known, row.handler)
+    except exceptions.PluginError:
+        return None
+    if name not in handler.live_attributes or not row.exists:
+        return None
+    context = build_handler_context(DryRunAction(), stack, row, {})
+    try:
+        return handler.read_attribute(context, name)
+    except exceptions.WatcherliteError as error:
+        raise exceptions.Invalid(
+            f'The attribute {name} of {row.name} cannot be read: {error}'
+        ) from None
+
+
 class RowReferences:
     """The values of get_resource and get_attr: implements `blueprint.References`.
 
     :param rows: the resources that exist, by name; references to others give None
     :param members: returns the members of a resource; None: there are none
+    :param read: returns the present value of a live attribute; None: they have none
     """
 
     def __init__(
         self,
         rows: Mapping[str, Resource],
         members: Callable[[Resource], Sequence[Resource]] | None = None,
+        read: Callable[[Resource, str], Any] | None = None,
     ) -> None:
         self._rows = rows
         self._members = members
+        self._read = read
+        self._live: dict[tuple[str, str], Any] = {}
         self._known: dict[str, dict[str, Resource]] = {}
 
     def reference(self, name: str) -> Any:
@@ -188,7 +219,13 @@ class RowReferences:
             return value_at(row.attributes, rest)
         if first.startswith('resource.'):
             return self._member_attribute(row, first, rest)
-        return value_at(row.attributes.get(first), rest)
+        if first in row.attributes or self._read is None:
+            return value_at(row.attributes.get(first), rest)
+        # One request for all references to it.
+        key = (name, first)
+        if key not in self._live:
+            self._live[key] = self._read(row, first)
+        return value_at(self._live[key], rest)
 
     def _member_attribute(self, row: Resource, first: str, rest: list[Any]) -> Any:
         """Return the value of `resource.NAME[.ATTRIBUTE]` of a group."""

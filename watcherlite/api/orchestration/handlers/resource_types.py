@@ -54,7 +54,7 @@ def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
             key: _property(declared) for key, declared in handler.properties.items()
         },
         'attributes': {
-            key: {'description': text} for key, text in handler.attributes.items()
+            key: {'description': text} for key, text in _attributes(handler).items()
         },
         # All installed types are supported.
         'support_status': {
@@ -64,6 +64,10 @@ def represent(name: str, handler: type[ResourceHandler]) -> dict[str, Any]:
             'previous_status': None,
         },
     }
+
+
+def _attributes(handler: type[ResourceHandler]) -> dict[str, str]:
+    return {**handler.attributes, **handler.live_attributes}
 
 
 def build_template(
@@ -91,13 +95,14 @@ def build_template(
         }
     }
     attribute = 'get_attr' if hot else 'Fn::GetAtt'
-    if handler.attributes:
+    attributes = _attributes(handler)
+    if attributes:
         found[key('outputs')] = {
             each: {
                 key('description'): text,
                 key('value'): {attribute: [resource, each]},
             }
-            for each, text in handler.attributes.items()
+            for each, text in attributes.items()
         }
     return found
 

@@ -405,6 +405,9 @@ class NestedStackOperation:
         references = resolution.RowReferences(
             {row.name: row for row in rows},
             functools.partial(resolution.stored_members, self._work.services.store),
+            functools.partial(
+                resolution.read_live_attribute, self._work.services.handlers, nested
+            ),
         )
         return blueprint.outputs(references)
 

@@ -1,6 +1,7 @@
 """A resource during one step of its action: its rows, its handler, its stack."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -20,7 +21,11 @@ from watcherlite.engine.stacks.action_inputs import (
 )
 from watcherlite.engine.stacks.actions import expansion
 from watcherlite.engine.stacks.handlers import make_handler
-from watcherlite.engine.stacks.resolution import RowReferences, stored_members
+from watcherlite.engine.stacks.resolution import (
+    RowReferences,
+    read_live_attribute,
+    stored_members,
+)
 from watcherlite.engine.stacks.resource_context import (
     HandlerContext,
     build_handler_context,
@@ -104,7 +109,10 @@ class ResourceOperation:
     @property
     def references(self) -> RowReferences:
         """Return the references that its template may resolve."""
-        return RowReferences(self.related, self.members)
+        read = functools.partial(
+            read_live_attribute, self.services.handlers, self.stack
+        )
+        return RowReferences(self.related, self.members, read)
 
     def members(self, row: Resource) -> list[Resource]:
         """Return the members of a resource."""

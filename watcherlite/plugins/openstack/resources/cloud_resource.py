@@ -113,6 +113,10 @@ class CloudResource(CloudClient, ResourceHandler):
         """Return the status in upper case."""
         return str(record.get('status') or '').upper()
 
+    def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
+        """Return the present value of a live attribute."""
+        raise ResourceFault(f'{context.resource_name}: there is no attribute {name}')
+
     # the methods of the service
 
     def connect(self, context: ResourceContext) -> Any:
@@ -211,6 +215,11 @@ class CloudResource(CloudClient, ResourceHandler):
                 return self._poll(context, connection, operation, inner)
 
         return delays.attempt_resource(context, step, token)
+
+    def read_attribute(self, context: ResourceContext, name: str) -> Any:
+        """Read an attribute from the service."""
+        with self._translated(context):
+            return self.live_value(context, self.connect(context), name)
 
     # values
 

@@ -153,6 +153,15 @@ class Secret(BarbicanResource):
         'mode': field(fields.TEXT, 'The mode of the algorithm.'),
     }
     attributes: ClassVar[Mapping[str, str]] = {'status': 'The status.'}
+    live_attributes: ClassVar[Mapping[str, str]] = {
+        'decrypted_payload': 'The secret; binary data is encoded in base64.'
+    }
+
+    def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
+        payload = self.existing(context, connection).payload
+        if isinstance(payload, bytes):
+            return base64.b64encode(payload).decode()
+        return payload
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         return list(_secret_problems(values))

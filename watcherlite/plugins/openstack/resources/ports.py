@@ -6,6 +6,10 @@ from typing import Any, ClassVar
 from watcherlite.domain.resource_results import REPLACE, Property
 from watcherlite.plugins.base import ResourceContext
 from watcherlite.plugins.openstack.resources import fields, references
+from watcherlite.plugins.openstack.resources.cloud_resource import (
+    public_record,
+    record_of,
+)
 from watcherlite.plugins.openstack.resources.fields import OWN, field
 from watcherlite.plugins.openstack.resources.neutron_resource import (
     ADMIN_STATE_UP,
@@ -139,6 +143,18 @@ class Port(NeutronResource):
         'dns_assignment': 'Its names in the DNS.',
         'propagate_uplink_status': 'Whether it follows the status of its uplink.',
     }
+
+    live_attributes: ClassVar[Mapping[str, str]] = {
+        'network': 'Its network.',
+        'subnets': 'The subnets of its addresses.',
+    }
+
+    def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
+        network, known = connection.network, context.attributes
+        if name == 'network':
+            return public_record(record_of(network.get_network(known['network_id'])))
+        ids = dict.fromkeys(one['subnet_id'] for one in known.get('fixed_ips') or ())
+        return [public_record(record_of(network.get_subnet(each))) for each in ids]
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         if values.get('fixed_ips') and values.get('no_fixed_ips'):

@@ -70,6 +70,16 @@ _BLOCK_DEVICE_2 = fields.mapping(
 #: Changes that are made one after the other, since the server is busy meanwhile.
 _STEPS = ('networks', 'flavor', 'image')
 _SOFTWARE_CONFIG = 'SOFTWARE_CONFIG'
+#: Type of a console -> its protocol.
+_CONSOLES = {
+    'novnc': 'vnc',
+    'spice-html5': 'spice',
+    'rdp-html5': 'rdp',
+    'serial': 'serial',
+    'webmks': 'mks',
+}
+#: The statuses of responses for consoles that a server does not have.
+_NO_CONSOLE = frozenset({400, 404, 409, 501})
 #: The number of times that a change of a busy server is repeated.
 _MOST_CONFLICTS = 30
 
@@ -221,9 +231,32 @@ class Server(ServerHealth):
         'the metadata; empty without the `user_data_format` SOFTWARE_CONFIG.',
     }
 
+    live_attributes: ClassVar[Mapping[str, str]] = {
+        'console_urls': 'The URLs of its consoles by their types: novnc, spice-html5, '
+        'rdp-html5, serial and webmks; for others than those that nova offers, its '
+        'message.'
+    }
+
     @classmethod
     def get_config_opts(cls) -> Sequence[cfg.Opt]:
         return scaling_policy.OPTIONS
+
+    def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
+        # Slow to import, and not needed without a cloud.
+        from openstack import exceptions as cloud
+
+        found = {}
+        for kind, protocol in _CONSOLES.items():
+            try:
+                console = connection.compute.create_console(
+                    context.physical_id, kind, console_protocol=protocol
+                )
+                found[kind] = console['url']
+            except cloud.HttpException as error:
+                if error.status_code not in _NO_CONSOLE:
+                    raise
+                found[kind] = f'Cannot get console url: {error.details or error}'
+        return found
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         return list(_server_problems(values))

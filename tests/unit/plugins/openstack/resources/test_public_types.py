@@ -1,6 +1,7 @@
 """Resource types that public templates use beside the usual ones."""
 
 from keystoneauth1 import exceptions as keystone
+from openstack import exceptions as sdk
 
 from tests.unit.plugins.openstack.resources import case
 from watcherlite import exceptions
@@ -9,7 +10,9 @@ from watcherlite.plugins.openstack.resources import (
     compute,
     floating_ips,
     identity,
+    ports,
     routers,
+    servers,
     volumes,
 )
 from watcherlite.plugins.resource_handlers.instance_group import InstanceGroup
@@ -58,6 +61,48 @@ class TestIdentity(case.ResourceCase):
             records.clear()
             self.assertIn('no longer exists', run.lock().reason)
             self.assertEqual('COMPLETE', run.unlock().status)
+
+
+class TestLiveAttributes(case.ResourceCase):
+    def test_a_port_has_its_network_and_subnets(self):
+        network = self.connection.network
+        network.create_network(id=UUID, name='net')
+        subnets = [network.create_subnet(name=name).id for name in 'ab']
+        network.defaults['port'] = {
+            'status': 'DOWN',
+            'network_id': UUID,
+            'fixed_ips': [{'subnet_id': one} for one in [*subnets, subnets[0]]],
+        }
+        run = self.created(ports.Port, {'network': UUID})
+        network.calls.clear()
+
+        self.assertEqual('net', run.read_attribute('network')['name'])
+        self.assertEqual(
+            ['a', 'b'], [one['name'] for one in run.read_attribute('subnets')]
+        )
+        self.assertEqual(['get_network', *['get_subnet'] * 2], network.names())
+
+    def test_a_server_has_the_urls_of_its_consoles_or_the_reason(self):
+        def create_console(server, kind, console_protocol):
+            if kind != 'novnc':
+                error = sdk.BadRequestException(f'Unavailable console type {kind}.')
+                error.status_code, error.details = 400, str(error)
+                raise error
+            return {'url': f'http://console/{server}', 'protocol': console_protocol}
+
+        self.connection.compute.create_console = create_console
+        run = self.run_of(servers.Server)
+        run.physical_id = UUID
+
+        found = run.read_attribute('console_urls')
+
+        self.assertEqual(
+            ['novnc', 'spice-html5', 'rdp-html5', 'serial', 'webmks'], list(found)
+        )
+        self.assertEqual(f'http://console/{UUID}', found['novnc'])
+        self.assertEqual(
+            'Cannot get console url: Unavailable console type serial.', found['serial']
+        )
 
 
 class TestHostAggregates(case.ResourceCase):

@@ -355,6 +355,10 @@ class TestSecrets(case.ResourceCase):
 
         self.assertEqual((self.URL, '1'), (run.reference, run.physical_id))
         self.assertNotIn('hidden', json.dumps(run.attributes))
+        self.assertEqual('hidden', run.read_attribute('decrypted_payload'))
+        binary = an(id='1', status='ACTIVE', payload=b'\xff')
+        service.answers['get_secret'] = binary
+        self.assertEqual('/w==', run.read_attribute('decrypted_payload'))
         ((_, sent),) = service.of('create_secret')
         self.assertEqual(
             {
