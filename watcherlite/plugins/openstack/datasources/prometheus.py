@@ -90,13 +90,15 @@ def query_of_expression(
     """Return the query for an expression of an option; raise Invalid.
 
     A measurement counts until the next one, so that periods may be shorter than the
-    interval of the measurements.
+    interval of the measurements. One that is newer than the last step is used if it is
+    the only one.
     """
     seconds = max(1, round(period))
     step = max(1, seconds // _STEPS)
     return (
         f'max by ({label}) '
-        f'({_function(aggregate)}_over_time(({expression})[{seconds}s:{step}s]))'
+        f'({_function(aggregate)}_over_time(({expression})[{seconds}s:{step}s]) '
+        f'or ({expression}))'
     )
 
 

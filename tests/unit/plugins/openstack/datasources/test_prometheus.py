@@ -93,7 +93,10 @@ class TestPrometheus(base.TestCase):
 
             self.assertEqual({'c1': 38.5}, source.read(metric, {'c1': 8, 'c2': 8}, 300))
             self.assertEqual(
-                [f'max by (resource) (avg_over_time(({expression})[300s:30s]))'],
+                [
+                    f'max by (resource) (avg_over_time(({expression})[300s:30s]) '
+                    f'or ({expression}))'
+                ],
                 self.queries,
             )
 
@@ -108,7 +111,8 @@ class TestPrometheus(base.TestCase):
 
         self.assertEqual({'c1': 200.0}, source.read('host_power', {'c1': 8}, 5, 'max'))
         self.assertEqual(
-            [f'max by (nodename) (max_over_time(({power})[5s:1s]))'], self.queries
+            [f'max by (nodename) (max_over_time(({power})[5s:1s]) or ({power}))'],
+            self.queries,
         )
         source = self.source(
             self.answer('uuid', one='4096'),
@@ -120,7 +124,8 @@ class TestPrometheus(base.TestCase):
             {'one': 4096.0}, source.read('instance_l3_cache_usage', {'one': 2}, 100)
         )
         self.assertEqual(
-            [f'max by (uuid) (avg_over_time(({cache})[100s:10s]))'], self.queries
+            [f'max by (uuid) (avg_over_time(({cache})[100s:10s]) or ({cache}))'],
+            self.queries,
         )
 
     def test_a_metric_without_an_expression_is_left_to_other_datasources(self):
