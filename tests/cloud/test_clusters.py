@@ -121,6 +121,59 @@ class TestClustersOfServers(ClusterCase):
         error = answer.json().get('error') or {}
         return answer.status_code, error.get('message')
 
+    def test_a_server_is_adopted_joins_a_cluster_and_leaves_it(self) -> None:
+        compute = self.user.compute
+        server = compute.create_server(
+            name=self.unique_name('server'),
+            image_id=self.user.image.find_image('tiny').id,
+            flavor_id=compute.find_flavor('m1.nano').id,
+            networks=[{'uuid': self.user.network.find_network('shared').id}],
+            metadata={'tier': 'web'},
+        )
+        compute.wait_for_server(server, wait=TIMEOUT)
+        made = self.cluster(self.server_profile(), 0)
+
+        adopted = self.clustering.post(
+            '/nodes/adopt',
+            json={'identity': server.id, 'type': 'os.nova.server-1.0', 'name': 'kept'},
+            headers={'OpenStack-API-Version': VERSION},
+        )
+        self.assertEqual(200, adopted.status_code, adopted.text)
+        node = self.clustering.get_node('kept')
+        (check,) = self.clustering.actions(target_id=node.id)
+        self.wait_for_action(check.id)
+        profile = self.clustering.get_profile(node.profile_id)
+        self.act(made, 'add_nodes', nodes=['kept'])
+        (joined,) = self.servers_of(made)
+
+        self.assertEqual(
+            {
+                'auto_disk_config': False,
+                'availability_zone': 'nova',
+                'config_drive': False,
+                'flavor': 'm1.nano',
+                'image': server.image.id,
+                'metadata': {'tier': 'web'},
+                'name': server.name,
+                'networks': [{'network': 'shared'}],
+                'security_groups': ['default'],
+            },
+            {**profile.spec['properties'], 'auto_disk_config': False},
+        )
+        self.assertEqual((server.id, ['ACTIVE']), (joined.id, self.statuses(made)))
+        self.assertEqual(made.id, joined.metadata['cluster_id'])
+        self.act(made, 'del_nodes', nodes=['kept'])
+        left = compute.get_server(server.id).metadata
+        self.assertEqual(
+            {
+                'tier': 'web',
+                'cluster_node_id': node.id,
+                'watcherlite_resource': node.id,
+            },
+            left,
+        )
+        self.delete(made)
+
     def test_operations_change_the_servers_and_checks_expect_what_they_left(
         self,
     ) -> None:

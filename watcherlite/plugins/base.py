@@ -832,6 +832,21 @@ class ResourceHandler(Connecting, Plugin):
             region or that of the configuration
         """
 
+    def read_properties(
+        self,
+        connect: Callable[[str | None], 'Connection'],
+        physical_id: str,
+        given: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return the properties of an existing object, which a user adopts as a node.
+
+        Raise NotFound if it does not exist. Called in a process of the API.
+
+        :param connect: see `verify`
+        :param given: the properties that the user sets, which take precedence
+        """
+        return {}
+
     def host(self, physical_id: str | None, data: Mapping[str, Any]) -> str | None:
         """Return the host of the resource; None: every worker can reach it.
 
@@ -943,6 +958,17 @@ class ResourceHandler(Connecting, Plugin):
 
     def resume(self, context: HookContext) -> Awaited[Result]:
         """Resume the resource."""
+        return None
+
+    def on_cluster_joined(self, context: HookContext) -> Awaited[Result]:
+        """React to the new cluster of a node, which is `context.stack_uuid`.
+
+        It may be repeated; a missing resource is no failure.
+        """
+        return None
+
+    def on_cluster_left(self, context: HookContext) -> Awaited[Result]:
+        """React to the end of the membership of a node; see `on_cluster_joined`."""
         return None
 
     def lock(self, context: HookContext) -> Awaited[Result]:

@@ -59,10 +59,11 @@ def connected_context(request: Request) -> RequestContext:
 def creating_context(request: Request) -> Iterator[RequestContext]:
     """Return the context of a request that creates an object, in a `with` block.
 
-    The object gets the authority of the caller; see `authority.new_owner`.
+    It has connections to OpenStack, see `connected_context`. The object gets the
+    authority of the caller; see `authority.new_owner`.
     """
     with authority.new_owner(request) as delegate:
-        yield dataclasses.replace(context_of(request), delegate=delegate)
+        yield dataclasses.replace(connected_context(request), delegate=delegate)
 
 
 def authorized(

@@ -11,7 +11,7 @@ from tests.functional.engine.clusters.node_case import (
 )
 from tests.stack_worlds import ExternalResources, sample
 from watcherlite import exceptions
-from watcherlite.domain.resource_results import Property
+from watcherlite.domain.resource_results import Property, ResourceInProgress
 from watcherlite.engine.clusters.action_types import (
     CLUSTER_CHECK,
     NODE_CHECK,
@@ -281,6 +281,37 @@ class TestMembership(NodeCase):
                 ('n', 'leave.end', 'INIT'),
             ],
             world.transitions(),
+        )
+
+    def test_the_resource_of_a_node_learns_its_cluster(self):
+        seen, world = [], self.create_cluster_world()
+
+        class Learning(world.types.resource_types()['Sample']):
+            def on_cluster_joined(self, context):
+                seen.append(('join', context.stack_uuid))
+                return ResourceInProgress('token', 0.0)
+
+            def on_cluster_left(self, context):
+                seen.append(('leave', context.resource_uuid))
+
+            def poll(self, context, operation, token):
+                seen.append((operation, token, context.stack_uuid))
+
+        world.types = world.types.of(resource_handlers={'Sample': Learning})
+        profile = world.profile()
+        cluster = world.insert_cluster(profile)
+        node = world.insert_node(profile, 'n', physical_id='here')
+
+        world.run_action(NODE_JOIN, node, {'cluster_id': cluster.uuid})
+        world.run_action(NODE_LEAVE, node)
+
+        self.assertEqual(
+            [
+                ('join', cluster.uuid),
+                ('on_cluster_joined', 'token', cluster.uuid),
+                ('leave', node.uuid),
+            ],
+            seen,
         )
 
     def test_a_join_without_a_cluster_fails_alone(self):

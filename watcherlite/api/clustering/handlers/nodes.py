@@ -129,7 +129,8 @@ def _adopted(request: Request, created: Mapping[str, str]) -> Response:
 def adopt(request: Request) -> Response:
     """Create a node from an existing resource."""
     nodes = request.services.clusters.nodes
-    made = nodes.adopt(_adoption(request), caller.context_of(request))
+    with caller.creating_context(request) as by:
+        made = nodes.adopt(_adoption(request), by)
     return _adopted(request, {'node': made.uuid})
 
 
@@ -143,7 +144,7 @@ def adopt(request: Request) -> Response:
 def preview(request: Request) -> Response:
     """Preview the profile of an adoption."""
     nodes = request.services.clusters.nodes
-    found = nodes.preview(_adoption(request), caller.context_of(request))
+    found = nodes.preview(_adoption(request), caller.connected_context(request))
     return Response({'node_profile': {'node_preview': masking.mask_data(found)}})
 
 

@@ -284,7 +284,7 @@ class NodeUpdate(NodeAction):
 
 
 class NodeJoin(NodeAction):
-    """Adds a node to a cluster; only its row changes."""
+    """Adds a node to a cluster; its resource learns it."""
 
     kind = action_types.DEFINITIONS[action_types.NODE_JOIN]
     idempotent = True
@@ -294,11 +294,18 @@ class NodeJoin(NodeAction):
         cluster = target.retry(lambda: self.parts.cluster(uuid))
         if target.node.cluster_id not in (None, cluster.id):
             return failed(f'Node {target.node.name} is in another cluster')
-        return Done({})
+        if not target.exists or not target.handler.supports(node_steps.JOIN):
+            return Done({})
+        return await self.steps(target).run(node_steps.JOIN)
+
+    def steps(self, target: NodeTarget) -> NodeSteps:
+        uuid = target.action.inputs['cluster_id']
+        cluster = target.retry(lambda: self.parts.cluster(uuid))
+        return NodeSteps(dataclasses.replace(target, cluster=cluster))
 
 
 class NodeLeave(NodeAction):
-    """Removes a node from its cluster; only its row changes."""
+    """Removes a node from its cluster; its resource learns it."""
 
     kind = action_types.DEFINITIONS[action_types.NODE_LEAVE]
     idempotent = True
@@ -307,7 +314,9 @@ class NodeLeave(NodeAction):
         return Done({})
 
     async def start(self, target: NodeTarget) -> Outcome:
-        return Done({})
+        if not target.exists or not target.handler.supports(node_steps.LEAVE):
+            return Done({})
+        return await self.steps(target).run(node_steps.LEAVE)
 
 
 class NodeCheck(NodeAction):

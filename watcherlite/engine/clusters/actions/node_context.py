@@ -34,7 +34,7 @@ def node_context(
     metadata = dict(node.metadata)
     if place:
         metadata[placement.PLACEMENT] = place
-    if cluster is not None:
+    if node.cluster_id is not None:
         metadata[INDEX] = node.index
     return HandlerContext(
         tenant=node.owner.tenant,

@@ -43,6 +43,9 @@ DELETE = 'delete'
 LOOK = 'look'
 #: One of the operations of the handler.
 OPERATE = 'operate'
+#: The resource learns that its node is in a cluster, or in none.
+JOIN = 'on_cluster_joined'
+LEAVE = 'on_cluster_left'
 
 UNKNOWN = (
     'Outcome unknown: a worker was lost while it ran, and its type cannot tell '
@@ -272,7 +275,7 @@ class NodeSteps:
 
     def _is_unsafe(self, step: str) -> bool:
         """Return whether a step that may have started is unsafe to repeat."""
-        if step in (DELETE, LOOK) or self.target.handler.idempotent:
+        if step in (DELETE, LOOK, JOIN, LEAVE) or self.target.handler.idempotent:
             return False
         return step != CREATE or not self.target.handler.supports('find')
 

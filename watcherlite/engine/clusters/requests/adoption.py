@@ -1,5 +1,6 @@
 """Adoption of existing resources as nodes."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from watcherlite import exceptions
@@ -7,6 +8,7 @@ from watcherlite.domain import events
 from watcherlite.domain.clusters import NewNode, NewProfile, Node, Profile
 from watcherlite.engine.clusters import action_types, profile_types
 from watcherlite.engine.clusters.node_record import ADOPTED
+from watcherlite.engine.clusters.profile_types import ProfileType
 from watcherlite.engine.clusters.requests import values
 from watcherlite.engine.clusters.requests.base import (
     ActionRequest,
@@ -40,6 +42,8 @@ class NodeAdoption(ClusterOperationBase):
         given = values.parse_mapping(request.overrides, 'overrides')
         if found.name == profile_types.STACK:
             given = {**self._stack_properties(request.identity, by), **given}
+        elif by.connect is not None:
+            given = {**self._read_properties(found, request, by, given), **given}
         version = profile_types.VERSION
         spec = {'type': found.name, 'version': version, 'properties': given}
         try:
@@ -49,6 +53,22 @@ class NodeAdoption(ClusterOperationBase):
                 f'What is adopted as {found.full_name} needs other overrides: {error}'
             ) from None
         return spec
+
+    def _read_properties(
+        self,
+        found: ProfileType,
+        request: AdoptionRequest,
+        by: RequestContext,
+        given: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        """Return the properties of an object of OpenStack; raises BadRequest."""
+        handler = self.parts.profile_types.make(found.handler)
+        if by.connect is None or not handler.supports('read_properties'):
+            return {}
+        try:
+            return handler.read_properties(by.connect, request.identity, given)
+        except (exceptions.NotFound, exceptions.Invalid) as error:
+            raise exceptions.BadRequest(str(error)) from None
 
     def _stack_properties(self, identity: str, by: RequestContext) -> dict[str, Any]:
         """Return the last properties of a stack; raises BadRequest."""
@@ -71,6 +91,7 @@ class NodeAdoption(ClusterOperationBase):
         if request.name is not None:
             name = values.parse_name(request.name)
         checked = self.parts.profile_types.check(spec)
+        by, credential = by.delegated(uuid)
         profile = NewProfile(
             uuid=events.new_uuid(),
             name=f'prof-{name}'[:255],
@@ -95,11 +116,15 @@ class NodeAdoption(ClusterOperationBase):
             init_at=now,
             created_at=now,
         )
-        return self._insert_adopted(profile, node, by)
+        return self._insert_adopted(profile, node, by, credential)
 
     @retry_on_conflict
     def _insert_adopted(
-        self, profile: NewProfile, node: NewNode, by: RequestContext
+        self,
+        profile: NewProfile,
+        node: NewNode,
+        by: RequestContext,
+        credential: str | None,
     ) -> Node:
         request = ActionRequest(action_types.NODE_CHECK, by)
         with self.store.transaction() as tx:
@@ -107,6 +132,8 @@ class NodeAdoption(ClusterOperationBase):
             self.check_unique(tx, Profile, profile.name, by.owner.tenant)
             made = tx.insert_object(profile)
             stored = tx.insert_object(node.evolve(profile_id=made.id))
+            if credential is not None:
+                tx.assign_credential(credential, stored.uuid)
             action = self.insert_action(tx, request, stored, None, {}, self.clock.now())
         self.announce(action)
         return stored

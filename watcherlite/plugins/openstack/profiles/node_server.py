@@ -7,7 +7,7 @@ from watcherlite import exceptions
 from watcherlite.domain import placement
 from watcherlite.domain.resource_results import Ready, ResourceInProgress, Result
 from watcherlite.plugins.base import ResourceContext
-from watcherlite.plugins.openstack.profiles import server_operations
+from watcherlite.plugins.openstack.profiles import server_operations, server_references
 from watcherlite.plugins.openstack.profiles.server_operations import (
     ACTIVE,
     OPERATIONS,
@@ -138,6 +138,34 @@ class NodeServer(servers.Server):
 
         return self._run(context, 'adopt', adopt)
 
+    def on_cluster_joined(self, context: ResourceContext) -> Result:
+        """Set the cluster in the metadata of the server."""
+        return self._run(
+            context, 'on_cluster_joined', lambda c: self._set_membership(context, c)
+        )
+
+    def on_cluster_left(self, context: ResourceContext) -> Result:
+        """Delete the cluster from the metadata of the server."""
+
+        def leave(connection: Any) -> Result:
+            found = self.get(connection, str(context.physical_id))
+            if found is not None:
+                context.fence()
+                present = record_of(found).get('metadata') or {}
+                keys = [name for name in ('cluster_id', INDEX) if name in present]
+                if keys:
+                    connection.compute.delete_server_metadata(found, keys)
+            return None
+
+        return self._run(context, 'on_cluster_left', leave)
+
+    def _set_membership(self, context: ResourceContext, connection: Any) -> Result:
+        found = self.get(connection, str(context.physical_id))
+        if found is not None:
+            context.fence()
+            connection.compute.set_server_metadata(found, **membership(context))
+        return None
+
     # health
 
     def check_health(self, context: ResourceContext) -> Result:
@@ -250,14 +278,9 @@ class NodeServer(servers.Server):
         named = context.properties.get('image')
         if named:
             return references.IMAGE.id_of(connection, named)
-        image = record.get('image')
-        if isinstance(image, Mapping) and image.get('id'):
-            return str(image['id'])
-        for attached in record.get('os-extended-volumes:volumes_attached') or ():
-            volume = connection.block_storage.get_volume(attached['id'])
-            copied = volume.volume_image_metadata or {}
-            if volume.is_bootable and copied.get('image_id'):
-                return str(copied['image_id'])
+        image = server_references.image_of(connection, record)
+        if image is not None:
+            return image
         raise ResourceFault(
             f'{self._label(context)} {record.get("id")} has no image, and no bootable '
             'volume from one'

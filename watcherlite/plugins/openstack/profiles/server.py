@@ -21,6 +21,8 @@ from watcherlite.plugins.openstack import errors
 from watcherlite.plugins.openstack.profiles import server_properties, server_references
 from watcherlite.plugins.openstack.profiles.node_server import SHOWN, NodeServer
 from watcherlite.plugins.openstack.profiles.server_operations import OPERATIONS
+from watcherlite.plugins.openstack.resources.cloud_resource import record_of
+from watcherlite.plugins.openstack.resources.references import missing_as_none
 from watcherlite.plugins.openstack.resources.renamed_context import RenamedContext
 from watcherlite.plugins.openstack.resources.servers import Server
 
@@ -73,6 +75,22 @@ class ServerProfile(CloudClient, ResourceHandler):
         if problems:
             raise exceptions.Invalid('; '.join(problems))
 
+    def read_properties(
+        self,
+        connect: Callable[[str | None], 'Connection'],
+        physical_id: str,
+        given: Mapping[str, Any],
+    ) -> Mapping[str, Any]:
+        desired = given.get('context')
+        region = desired.get(placement.REGION) if isinstance(desired, Mapping) else None
+        with errors.translated(self.service, f'server {physical_id}'):
+            connection = connect(region)
+            get = connection.compute.get_server
+            server = missing_as_none(lambda: get(physical_id))
+            if server is None:
+                raise exceptions.NotFound(f'The server {physical_id} does not exist')
+            return server_references.read(connection, record_of(server))
+
     def decide(
         self, before: Mapping[str, Any], after: Mapping[str, Any], failed: bool
     ) -> str:
@@ -112,6 +130,12 @@ class ServerProfile(CloudClient, ResourceHandler):
 
     def delete(self, context: ResourceContext) -> Result:
         return self._server().delete(_native(context))
+
+    def on_cluster_joined(self, context: ResourceContext) -> Result:
+        return self._server().on_cluster_joined(_native(context))
+
+    def on_cluster_left(self, context: ResourceContext) -> Result:
+        return self._server().on_cluster_left(_native(context))
 
     def operate(
         self, context: ResourceContext, operation: str, parameters: Mapping[str, Any]

@@ -1,9 +1,10 @@
-"""The objects to which the properties of `os.nova.server` refer."""
+"""The objects of `os.nova.server`: what properties refer to, and what a server has."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from watcherlite.plugins.openstack.resources import references
+from watcherlite.plugins.openstack.resources.markers import KEY
 from watcherlite.plugins.openstack.resources.references import (
     MissingReference,
     Reference,
@@ -55,6 +56,51 @@ def problems(connection: Any, properties: Mapping[str, Any]) -> Iterator[str]:
             yield from _problem(connection, source, 'uuid', device.get('uuid'))
     for item in properties.get('networks') or ():
         yield from _network_problems(connection, item)
+
+
+def image_of(connection: Any, record: Mapping[str, Any]) -> str | None:
+    """Return the id of the image of a server, or of its bootable volume."""
+    image = record.get('image')
+    if isinstance(image, Mapping) and image.get('id'):
+        return str(image['id'])
+    for attached in record.get('os-extended-volumes:volumes_attached') or ():
+        volume = connection.block_storage.get_volume(attached['id'])
+        copied = volume.volume_image_metadata or {}
+        if volume.is_bootable and copied.get('image_id'):
+            return str(copied['image_id'])
+    return None
+
+
+def read(connection: Any, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties with which a server could have been created.
+
+    Its password, user data and personality are not known.
+    """
+    flavor = record.get('flavor') or {}
+    groups = {group['name'] for group in record.get('security_groups') or ()}
+    fixed = [
+        name
+        for name, items in (record.get('addresses') or {}).items()
+        if any(one.get('OS-EXT-IPS:type', 'fixed') == 'fixed' for one in items)
+    ]
+    own = {
+        name: value
+        for name, value in (record.get('metadata') or {}).items()
+        if name != KEY and not name.startswith('cluster_')
+    }
+    properties = {
+        'auto_disk_config': record.get('OS-DCF:diskConfig') == 'AUTO',
+        'availability_zone': record.get('OS-EXT-AZ:availability_zone'),
+        'config_drive': bool(record.get('config_drive')),
+        'flavor': flavor.get('original_name') or flavor.get('id'),
+        'image': image_of(connection, record),
+        'key_name': record.get('key_name'),
+        'metadata': own,
+        'name': record.get('name'),
+        'networks': [{'network': name} for name in fixed],
+        'security_groups': sorted(groups),
+    }
+    return {name: value for name, value in properties.items() if value is not None}
 
 
 def _network_problems(connection: Any, item: Mapping[str, Any]) -> Iterator[str]:

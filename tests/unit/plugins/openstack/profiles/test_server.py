@@ -645,10 +645,10 @@ class TestHealth(ServerProfileCase):
         self.assertEqual(Server.failure_events, ServerProfile.failure_events)
         found = ServerProfile.failure_in(
             notification(
-                'instance.delete.end', {'instance_id': 's', 'metadata': {KEY: 'node'}}
+                'instance.delete.end', {'instance_id': 's', 'metadata': {KEY: STACK}}
             )
         )
-        self.assertEqual(('node', 's'), (found.resource_uuid, found.physical_id))
+        self.assertEqual((STACK, 's'), (found.resource_uuid, found.physical_id))
 
     def test_an_adopted_server_gets_the_marks_of_its_node(self):
         self.compute.create_server(id='present', name='old')
@@ -662,3 +662,24 @@ class TestHealth(ServerProfileCase):
             [{KEY: run.uuid, 'cluster_id': STACK, 'cluster_node_id': run.uuid}],
             self.called('set_server_metadata'),
         )
+
+    def test_a_server_learns_its_cluster_and_that_it_has_left_it(self):
+        run = self.node()
+        handler, context = run._instance(), run._context(run._action(1))
+        self.forget_calls()
+
+        handler.on_cluster_joined(context)
+        self.record(run)['metadata'] = {'cluster_id': STACK, 'a': 'b'}
+        handler.on_cluster_left(context)
+
+        self.assertEqual(
+            [{'cluster_id': STACK, 'cluster_node_id': run.uuid}],
+            self.called('set_server_metadata'),
+        )
+        ((_, arguments, _),) = [
+            call for call in self.compute.calls if call[0] == 'delete_server_metadata'
+        ]
+        self.assertEqual(['cluster_id'], arguments[1])
+        self.compute.objects['server'].clear()
+        self.assertIsNone(handler.on_cluster_joined(context))
+        self.assertIsNone(handler.on_cluster_left(context))

@@ -103,3 +103,65 @@ class TestReferences(ServerProfileCase):
         self.resource._instance().verify(connect, given)
 
         self.assertEqual(['RegionTwo'], regions)
+
+
+class TestReading(ServerProfileCase):
+    def read(self, given=None, **record):
+        self.compute.create_server(id='present', **record)
+        regions = []
+
+        def connect(region):
+            regions.append(region)
+            return self.connection
+
+        handler = self.run_of(ServerProfile)._instance()
+        return handler.read_properties(connect, 'present', given or {}), regions
+
+    def test_an_existing_server_has_the_properties_of_a_profile(self):
+        fixed = {'addr': '10.0.0.2', 'OS-EXT-IPS:type': 'fixed'}
+        floating = {'addr': '203.0.113.7', 'OS-EXT-IPS:type': 'floating'}
+        found, regions = self.read(
+            {'context': {'region_name': 'RegionTwo'}},
+            **{
+                'OS-DCF:diskConfig': 'MANUAL',
+                'OS-EXT-AZ:availability_zone': 'nova',
+                'config_drive': 'True',
+                'flavor': {'original_name': 'small'},
+                'image': {'id': 'id-of-image-1'},
+                'key_name': None,
+                'metadata': {'a': 'b', 'cluster_id': 'c', 'watcherlite_resource': 'n'},
+                'name': 'web',
+                'addresses': {'net': [fixed, floating]},
+                'security_groups': [{'name': 'web'}, {'name': 'web'}],
+            },
+        )
+
+        expected = {
+            'auto_disk_config': False,
+            'availability_zone': 'nova',
+            'config_drive': True,
+            'flavor': 'small',
+            'image': 'id-of-image-1',
+            'metadata': {'a': 'b'},
+            'name': 'web',
+            'networks': [{'network': 'net'}],
+            'security_groups': ['web'],
+        }
+        self.assertEqual((expected, ['RegionTwo']), (found, regions))
+        self.run_of(ServerProfile).fit(found)
+
+    def test_the_image_of_a_server_from_a_volume_is_that_of_the_volume(self):
+        self.connection.block_storage.create_volume(
+            id='v', is_bootable=True, volume_image_metadata={'image_id': 'copied'}
+        )
+        volumes = {'os-extended-volumes:volumes_attached': [{'id': 'v'}]}
+
+        found, _ = self.read(image='', flavor={'id': '1'}, **volumes)
+
+        self.assertEqual(('copied', '1'), (found['image'], found['flavor']))
+
+    def test_a_server_that_does_not_exist_is_not_found(self):
+        handler = self.run_of(ServerProfile)._instance()
+
+        with self.assertRaisesRegex(exceptions.NotFound, 'server gone does not'):
+            handler.read_properties(self.clouds.service_connection, 'gone', {})
