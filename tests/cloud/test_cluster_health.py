@@ -68,6 +68,38 @@ class TestServers(HealthCase):
             {server.id for server in self.servers()},
         )
 
+    def test_a_reboot_or_rebuild_repairs_the_same_server(self) -> None:
+        compute = self.admin.compute
+        for operation, harm in (
+            ('REBOOT', self.demo.connection.compute.stop_server),
+            ('REBUILD', lambda server: compute.reset_server_state(server, 'error')),
+        ):
+            with self.subTest(operation=operation):
+                self.name = self.unique_name('cluster')
+                cluster = self.create_cluster()
+                (node,) = self.nodes(cluster)
+                recovery = {'actions': [{'name': operation}]}
+                self.monitor(cluster, POLLING, recovery=recovery)
+
+                harm(node.physical_id)
+
+                self.wait_for_reason(cluster, 'Recovery succeeded')
+                (after,) = self.nodes(cluster)
+                server = compute.get_server(node.physical_id)
+                self.assertEqual(
+                    (node.physical_id, 'ACTIVE', {'recovery': operation}),
+                    (after.physical_id, server.status, after.data),
+                )
+
+    def wait_for_reason(self, cluster: Any, text: str) -> None:
+        """Wait until the node of the cluster works again for this reason."""
+        bounded.wait_until(
+            lambda: all(
+                (node.status, node.status_reason) == ('ACTIVE', text)
+                for node in self.nodes(cluster)
+            )
+        )
+
 
 class Hypervisors(Server):
     """A proxy of nova that reports hypervisors as down.
