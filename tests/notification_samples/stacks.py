@@ -35,6 +35,12 @@ STEPS = {
     'error': ('FAILED', 'Resource action failed: resources.server: No port is free.'),
 }
 RESOURCE_REASONS = {'start': '', 'end': 'state changed', 'error': 'No port is free.'}
+HOOK = 'pre-create'
+HOOK_REASONS = {
+    'start': f'CREATE paused until Hook {HOOK} is cleared',
+    'end': f'Hook {HOOK} is cleared',
+    'error': f'Hook {HOOK} was not cleared: Timed out',
+}
 UPDATE = (BETWEEN, 'UPDATE_IN_PROGRESS')
 LEVEL = 'all'
 
@@ -46,6 +52,8 @@ def states(notification: Notification, resource: bool) -> tuple[str | None, str]
         return UPDATE
     if action == 'signal':
         return BETWEEN, BETWEEN
+    if action == 'hook':
+        return UNTOUCHED, UNTOUCHED
     state = f'{action.upper()}_{STEPS[step][0]}'
     if step == 'start':
         before = BEFORE.get(action, BETWEEN)
@@ -58,6 +66,8 @@ def reason(notification: Notification, resource: bool) -> str:
     action, _, step = notification.name.partition('.')
     if notification.name == 'signal.end':
         return 'Signal received'
+    if action == 'hook':
+        return HOOK_REASONS[step]
     if resource:
         return RESOURCE_REASONS[step]
     return STEPS[step or 'start'][1].format(action.upper())
@@ -108,7 +118,7 @@ def resource_payload(
     """Return the payload of a sample of a resource."""
     _, state = states(notification, resource=True)
     cls: Any = registry.payload_classes()[notification.payload]
-    unmade = notification.name == 'create.start'
+    unmade = notification.name == 'create.start' or state == UNTOUCHED
     payload = cls(
         uuid=RESOURCE_UUID,
         name='server',
@@ -126,8 +136,11 @@ def resource_payload(
         status_reason=reason(notification, resource=True),
         updated_at=occurred_at,
         deleted_at=occurred_at if state == 'DELETE_COMPLETE' else None,
-        fault=_fault(notification),
     )
+    if 'hook' in cls.fields:
+        payload.hook = HOOK
+    if 'fault' in cls.fields:
+        payload.fault = _fault(notification)
     return payload.to_wire()
 
 

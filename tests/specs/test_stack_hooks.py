@@ -13,6 +13,7 @@ from watcherlite.engine.stacks.queries import StackQueries
 from watcherlite.engine.stacks.resolution import Blueprints
 from watcherlite.engine.stacks.services import StackLimits
 from watcherlite.engine.stacks.tree import StackTree
+from watcherlite.notifications.rules import subjects
 from watcherlite.states import stack as states
 
 #: The reasons of events that `openstack stack hook poll` compares.
@@ -95,6 +96,19 @@ class HookCase(StackWorldCase):
             event for event in self.reasons(stack, name) if 'Hook' in (event[1] or '')
         ]
 
+    def notifications(self, stack: Stack, name: str) -> list[tuple[str, Any]]:
+        """Return the notifications about the hooks of a resource: name and hook."""
+        query = EventQuery({'stack_id': [stack.id]}, descending=False)
+        found = []
+        for stored in self.world.store.list_stack_events(query):
+            event = stored.event
+            detail = event.detail or {}
+            if detail.get('name') == name and 'hook' in detail:
+                matched = subjects.match(event)
+                assert matched is not None
+                found += [(one.name, detail['hook']) for one in matched.notifications]
+        return found
+
     def passed(self, state: str, hook: str) -> list[tuple[str, str]]:
         """Return the events of a hook that was cleared."""
         action = hook.partition('-')[2].upper()
@@ -129,6 +143,10 @@ class CreationTest(HookCase):
             self.passed('INIT_COMPLETE', 'pre-create'), self.hook_events(stack, 'a')
         )
         self.assertEqual({}, self.waiting(stack))
+        self.assertEqual(
+            [('hook.start', 'pre-create'), ('hook.end', 'pre-create')],
+            self.notifications(stack, 'a'),
+        )
 
     def test_the_hook_after_the_creation_holds_the_dependents(self) -> None:
         world = self.world
@@ -185,7 +203,7 @@ class CreationTest(HookCase):
         self.assertEqual('CREATE_COMPLETE', self.settled(stack)[0])
 
     def test_a_hook_that_is_not_cleared_times_out_with_the_operation(self) -> None:
-        world = self.create_stack_world(limits=StackLimits(timeout=1))
+        world = self.world = self.create_stack_world(limits=StackLimits(timeout=1))
         stack = world.make(AB, environment=environment(a=hooks('pre-create')))
 
         self.assertEqual(
@@ -200,6 +218,10 @@ class CreationTest(HookCase):
             {'a': 'INIT_COMPLETE', 'b': 'INIT_COMPLETE'}, world.states(stack)
         )
         self.assertEqual([], world.store.waiting_resources([stack.id]))
+        self.assertEqual(
+            [('hook.start', 'pre-create'), ('hook.error', 'pre-create')],
+            self.notifications(stack, 'a'),
+        )
 
     def test_a_failed_creation_has_no_hook_after_it(self) -> None:
         self.world.external.fails.add(('create', 'a'))

@@ -42,6 +42,8 @@ KINDS = {
     DELETED: 'it was deleted, softly; its row is kept until a purge',
     STEPPED: 'detail.step of it began, ended or failed; its state did not change',
 }
+#: The steps of a resource at a hook: it waits, the hook was cleared, or it was not.
+HOOK_BEGUN, HOOK_ENDED, HOOK_FAILED = 'hook.start', 'hook.end', 'hook.error'
 #: The key in `detail` of who sent the request that changed the subject: user_id,
 #: user_name, project_id, roles, request_id; of the events of clusters and nodes also
 #: the receiver whose webhook was called.

@@ -185,6 +185,8 @@ class MessageBuilder:
                 values = {**fields, 'state_update': update}
             elif route.extra == 'fault':
                 values = {**fields, 'fault': base.fault(stored)}
+            elif route.extra == 'hook':
+                values = {**fields, 'hook': (stored.event.detail or {})['hook']}
             body = route.envelope.body(
                 route.event_type,
                 route.priority,
@@ -202,7 +204,7 @@ def _route(
     payload = encoder.payload_encoder(notification.payload, settings.payload_version)
     row = subjects.SUBJECTS[subject]
     prefix = settings.event_prefix if subject == events.ACTION_PLAN else row.prefix
-    extra = {'state_update', 'fault'}.intersection(payload.names)
+    extra = {'state_update', 'fault', 'hook'}.intersection(payload.names)
     return _Route(
         envelope=envelope.Envelope(row.publisher, settings.host),
         event_type=f'{prefix}.{notification.name}',

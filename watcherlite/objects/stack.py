@@ -116,3 +116,13 @@ class ResourceActionPayload(ResourcePayload):
     obj_relationships = {**ResourcePayload.obj_relationships, 'fault': [('1.0', '1.0')]}
 
     fields = {'fault': fields.ObjectField('ExceptionPayload', nullable=True)}
+
+
+@base.register
+class ResourceHookPayload(ResourcePayload):
+    """The payload of resource.hook.start, .end and .error."""
+
+    # Version 1.0: the fields of ResourcePayload 1.0, and hook
+    VERSION = '1.0'
+
+    fields = {'hook': fields.StringField()}

@@ -392,13 +392,17 @@ def _sample_events_of_stacks(common):
             if name.startswith('signal.'):
                 kind = events.SIGNALLED
                 new = {'end': 'SIGNAL_COMPLETE', 'error': 'SIGNAL_FAILED'}[name[7:]]
+            at_hook = name.startswith('hook.')
+            if at_hook:
+                kind = events.STEPPED
             failed = name.endswith('.error')
             values = {'message': stack_samples.reason(notification, of_resource)}
             if of_resource:
-                unmade = name == 'create.start'
+                unmade = name == 'create.start' or at_hook
                 values['resource'] = {
                     **RESOURCE,
                     'physical_id': None if unmade else RESOURCE['physical_id'],
+                    **({'step': name, 'hook': stack_samples.HOOK} if at_hook else {}),
                 }
                 values['fault'] = fault if failed else None
             else:

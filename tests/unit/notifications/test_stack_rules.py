@@ -73,7 +73,7 @@ class TestResources(base.TestCase):
         self.assertEqual(
             {
                 f'{action.lower()}.{step}'
-                for action in [*actions, 'SIGNAL']
+                for action in [*actions, 'SIGNAL', 'HOOK']
                 for step in ('start', 'end', 'error')
             }
             - {'signal.start'},
@@ -121,7 +121,12 @@ class TestTables(base.TestCase):
     def test_every_change_has_an_existing_notification(self):
         for key in (events.STACK, events.RESOURCE):
             subject = subjects.SUBJECTS[key]
-            always = {name for names in subject.kinds.values() for name in names}
+            always = {
+                name
+                for table in (subject.kinds, subject.steps)
+                for names in table.values()
+                for name in names
+            }
             self.assertEqual(
                 set(subject.notifications), {*subject.changes.values(), *always}
             )

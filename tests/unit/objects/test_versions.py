@@ -42,6 +42,7 @@ FINGERPRINTS = {
     'GoalPayload': '1.0-2fe0edd532eefb63948298c8b65448ac',
     'NodeActionPayload': '1.0-484064a0ca5fabefdd6b5076048e1db0',
     'ResourceActionPayload': '1.0-f904ce4a9f73ed2ba42fb3502729497d',
+    'ResourceHookPayload': '1.0-ae0536b4fa99e7e380f36c0136df53b8',
     'StackActionPayload': '1.0-92a77168f7044b9878849870909ac3bb',
     'StackStateUpdatePayload': '1.0-16d50cda8332e284242bd4abccdff7bf',
     'StackUpdatePayload': '1.0-40222371258b91cf2fcddbe79d660033',

@@ -80,7 +80,19 @@ RESOURCE = {
             'ResourceActionPayload',
             'handling a signal failed; `fault` has the error',
         ),
+        (events.HOOK_BEGUN, 'ResourceHookPayload', 'it waits until `hook` is cleared'),
+        (events.HOOK_ENDED, 'ResourceHookPayload', '`hook` was cleared'),
+        (
+            events.HOOK_FAILED,
+            'ResourceHookPayload',
+            '`hook` was not cleared before the operation on the stack ended; '
+            '`status_reason` has the reason',
+        ),
     ),
+}
+#: step -> its notifications
+RESOURCE_STEPS: Mapping[str, tuple[str, ...]] = {
+    step: (step,) for step in (events.HOOK_BEGUN, events.HOOK_ENDED, events.HOOK_FAILED)
 }
 #: new status in the events of a signal -> the notification
 _SIGNALS = {

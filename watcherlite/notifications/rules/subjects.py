@@ -102,6 +102,7 @@ SUBJECTS: dict[str, NotificationSubject] = {
         stacks.RESOURCE,
         stacks.RESOURCE_STATES,
         changes=stacks.RESOURCE_CHANGES,
+        steps=stacks.RESOURCE_STEPS,
         kinds=stacks.RESOURCE_KINDS,
         publisher=stacks.PUBLISHER,
     ),

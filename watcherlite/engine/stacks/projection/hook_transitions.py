@@ -27,13 +27,16 @@ def follow_hook(
             return row, []
         waiting = row.evolve(hook=inputs.hook, hook_action=after.uuid)
         reason = PAUSED.format(states.HOOKED_ACTIONS[inputs.hook], inputs.hook)
-        return waiting, [hook_event(waiting, reason, now)]
+        return waiting, [
+            hook_event(waiting, inputs.hook, events.HOOK_BEGUN, reason, now)
+        ]
     if not after.finished or row.hook_action != before.uuid:
         return row, []
     if after.status == action_states.SUCCEEDED:
         return clear(row, inputs.hook, now)
     reason = ABANDONED.format(inputs.hook, failure_reason(after))
-    return row.evolve(hook=None, hook_action=None), [hook_event(row, reason, now)]
+    free = row.evolve(hook=None, hook_action=None)
+    return free, [hook_event(row, inputs.hook, events.HOOK_FAILED, reason, now)]
 
 
 def clear(
@@ -41,9 +44,21 @@ def clear(
 ) -> tuple[Resource, list[Event]]:
     """Return a resource whose hook is cleared, with the event."""
     free = row.evolve(hook=None, hook_action=None)
-    return free, [hook_event(free, CLEARED.format(hook), now)]
+    return free, [hook_event(free, hook, events.HOOK_ENDED, CLEARED.format(hook), now)]
 
 
-def hook_event(row: Resource, reason: str, now: datetime.datetime) -> Event:
-    """Return the event of a hook; the state of the resource is the same."""
-    return resource_event(row, row, now, kind=events.MESSAGE_CHANGED, reason=reason)
+def hook_event(
+    row: Resource, hook: str, step: str, reason: str, now: datetime.datetime
+) -> Event:
+    """Return the event of a hook; the state of the resource is the same.
+
+    :param step: HOOK_BEGUN, HOOK_ENDED or HOOK_FAILED
+    """
+    return resource_event(
+        row,
+        row,
+        now,
+        kind=events.STEPPED,
+        reason=reason,
+        detail={'step': step, 'hook': hook},
+    )

@@ -51,6 +51,7 @@ def resource_event(
     state: str | None = None,
     reason: str | None = None,
     fault: Mapping[str, Any] | None = None,
+    detail: Mapping[str, Any] | None = None,
 ) -> Event:
     """Return the event of one change of a resource; its subject is the stack.
 
@@ -59,6 +60,7 @@ def resource_event(
     :param state: in place of its state: a signal has none
     :param reason: in place of its reason
     :param fault: the fields of `outcomes.Fault`
+    :param detail: further members of its detail
     """
     return Event(
         events.RESOURCE,
@@ -77,6 +79,7 @@ def resource_event(
             'type': after.type,
             'physical_id': after.physical_id,
             **({'fault': fault} if fault is not None else {}),
+            **(detail or {}),
         },
         subject_id=after.stack_id,
     )
