@@ -173,6 +173,7 @@ class AuditCase(PlanCase):
         flavor = compute.find_flavor('m1.nano').id
         network = self.admin.network.find_network('shared').id
         created = []
+        self.addCleanup(self.delete_servers, created)
         for host in hosts:
             server = compute.create_server(
                 name=self.unique_name('server'),
@@ -182,7 +183,6 @@ class AuditCase(PlanCase):
                 availability_zone=f'nova:{host}',
                 **values,
             )
-            self.addCleanup(self.delete_server, server.id)
             created.append(server.id)
         for uuid in created:
             self.wait_for_server(uuid, status='ACTIVE', task_state=None)

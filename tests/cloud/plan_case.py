@@ -136,12 +136,19 @@ class PlanCase(ApiCase, case.CloudCase):
 
     def delete_server(self, uuid):
         """Delete a server, and wait until it is gone."""
-        self.admin.compute.delete_server(uuid, ignore_missing=True)
-        wait_until(
-            lambda: self.admin.compute.find_server(uuid, all_projects=True) is None,
-            lambda: f'server {uuid} is gone',
-            TIMEOUT,
-        )
+        self.delete_servers([uuid])
+
+    def delete_servers(self, uuids):
+        """Delete servers at the same time, and wait until they are gone."""
+        compute = self.admin.compute
+        for uuid in uuids:
+            compute.delete_server(uuid, ignore_missing=True)
+        for uuid in uuids:
+            wait_until(
+                lambda uuid=uuid: compute.find_server(uuid, all_projects=True) is None,
+                lambda uuid=uuid: f'server {uuid} is gone',
+                TIMEOUT,
+            )
 
     def create_volume(self, size=1, volume_type='fast'):
         """Create a volume of the project demo; delete it at the end of the test."""
