@@ -29,6 +29,7 @@ class ClusterCase(ApiCase, case.CloudCase):
 
     :ivar user: the connection of the user, to the services and to this API
     :ivar clouds_file: a clouds.yaml with the user as cloud-demo
+    :ivar engine: the engine
     """
 
     def setUp(self) -> None:
@@ -50,10 +51,15 @@ class ClusterCase(ApiCase, case.CloudCase):
             auth=self.options(case.DEMO, project_name=project),
             clustering_endpoint_override=f'http://127.0.0.1:{port}/clustering',
         )
-        self.start_ready(ENGINE, self.ini(**options))
+        self.path = self.ini(**options)
+        self.start_engine()
         self.user = self.connect_user()
         self.clustering = self.user.clustering
         self.addCleanup(self.remove_clusters)
+
+    def start_engine(self) -> None:
+        """Start an engine."""
+        self.engine = self.start_ready(ENGINE, self.path)
 
     def make_project(self) -> str:
         """Create a project whose only member is the user; return its name."""

@@ -6,6 +6,7 @@ from openstack import exceptions as sdk_exceptions
 
 from tests.acceptance.clients import environments
 from tests.acceptance.clients.commands import shared_clients
+from tests.acceptance.daemons import wait_until
 from tests.cloud import case
 from tests.cloud.cluster_case import SERVER, TIMEOUT, VERSION, ClusterCase
 
@@ -237,6 +238,27 @@ class TestClustersOfServers(ClusterCase):
         self.assertEqual(['ACTIVE'] * 3, [s.status for s in servers])
         self.act(made, 'check')
         self.assertEqual(['ACTIVE'] * 3, self.statuses(made))
+
+    def test_an_engine_that_is_killed_leaves_each_node_one_server(self) -> None:
+        made = self.clustering.create_cluster(
+            name=self.unique_name('cluster'),
+            profile_id=self.server_profile(networks=[{'network': 'shared'}]),
+            desired_capacity=6,
+        )
+        (action,) = self.clustering.actions(target_id=made.id)
+        wait_until(lambda: len(self.servers()) >= 2, self.describe, TIMEOUT)
+
+        self.engine.kill()
+        self.start_engine()
+        self.wait_for_action(action.id)
+
+        self.assertEqual(['ACTIVE'] * 6, self.statuses(made))
+        self.assertEqual(
+            sorted(node.physical_id for node in self.nodes(made)),
+            sorted(server.id for server in self.servers()),
+        )
+        self.delete(made)
+        self.assertEqual({}, self.left())
 
     def test_ports_and_floating_ips_of_nodes_are_created_and_deleted(self) -> None:
         network = self.network()

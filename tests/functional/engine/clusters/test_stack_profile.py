@@ -7,6 +7,7 @@ from watcherlite.engine.clusters.action_types import (
     NODE_CHECK,
     NODE_CREATE,
     NODE_DELETE,
+    NODE_OPERATION,
     NODE_UPDATE,
 )
 from watcherlite.engine.clusters.actions.node_context import node_context
@@ -116,3 +117,35 @@ class TestStacks(StackCase):
 
         self.assertEqual('ERROR', checked.status)
         self.assertEqual('SUCCEEDED', action.status)
+
+    def test_the_region_is_that_of_a_policy_or_of_the_profile(self):
+        world = self.create_cluster_world()
+        own = {'context': {'region_name': 'one'}}
+        profile = world.profile(type_='os.heat.stack', **self.of(**own))
+        place = {'placement': {'region_name': 'two'}}
+        nodes = [
+            world.insert_node(profile, 'n'),
+            world.insert_node(profile, 'm', data=place),
+        ]
+
+        for node in nodes:
+            world.run_action(NODE_CREATE, node)
+
+        self.assertEqual(
+            ['one', 'two'],
+            [self.stack(world, node).context['region'] for node in nodes],
+        )
+
+    def test_an_abandoned_stack_leaves_its_resources(self):
+        world, node = self.create_stack_node()
+        made = world.create_node(node)
+
+        first = world.run_action(NODE_OPERATION, node, {'operation': 'abandon'})
+        again = world.run_action(NODE_OPERATION, node, {'operation': 'abandon'})
+
+        self.assertEqual(['SUCCEEDED'] * 2, [first.status, again.status])
+        self.assertEqual([], world.store.list_stacks(Query(tenant=TENANT)))
+        self.assertEqual(1, len(world.external.samples))
+        world.run_action(NODE_CHECK, node)
+        self.assertEqual('ERROR', world.reload(made).status)
+        self.assertEqual('SUCCEEDED', world.run_action(NODE_DELETE, node).status)

@@ -67,6 +67,10 @@ class Named(Server):
     profile_type = 'os.nova.server'
 
 
+class OnlyProfile(Named):
+    in_templates = False
+
+
 class Nested(NestedHandler):
     def expand(self, context, members):
         return ()
@@ -101,6 +105,12 @@ class TestNames(TypesCase):
             },
             found,
         )
+
+    def test_a_type_that_is_only_a_profile_precedes_another_of_its_name(self):
+        handlers = {'A': Named, 'Z': OnlyProfile}
+        types = ProfileTypes(loader.Plugins.of(resource_handlers=handlers))
+
+        self.assertEqual('Z', types.find('os.nova.server').handler)
 
     def test_a_type_is_found_by_a_name_in_lower_case_with_or_without_version(self):
         for entry, name in (

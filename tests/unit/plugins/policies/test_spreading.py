@@ -73,6 +73,18 @@ class SpreadingTest(PolicyCase):
                 ),
             )
 
+    def test_a_server_that_no_policy_has_placed_counts_for_its_zone(self) -> None:
+        there = [
+            make_node(n, at(n), attributes={'OS-EXT-AZ:availability_zone': 'a'})
+            for n in (1, 2)
+        ]
+        zones = {'zones': [{'name': 'a'}, {'name': 'b'}]}
+
+        self.assertEqual(
+            {'creation': {'count': 2, 'zones': {'b': 2}}},
+            self.decide(ZonePlacement(), OUT, zones, inputs={'count': 2}, nodes=there),
+        )
+
     def test_zones_and_regions_are_decided_independently(self) -> None:
         properties = {
             'zones': [{'name': 'x'}, {'name': 'y'}, {'name': 'z', 'weight': 0}]
