@@ -66,7 +66,7 @@ class TestOctavia(base.TestCase):
     def setUp(self):
         super().setUp()
         self.cloud = CloudWithOctavia()
-        server = self.useFixture(Server(self.cloud))
+        self.server = server = self.useFixture(Server(self.cloud))
         self.cloud.url = server.url
         self.octavia = self.cloud.octavia
         self.clouds = Clouds(
@@ -247,6 +247,19 @@ class TestOctavia(base.TestCase):
 
         (addresses,) = self.octavia.addresses().values()
         self.assertEqual(['10.0.0.8'], addresses)
+
+    def test_the_number_of_requests_does_not_depend_on_the_number_of_members(self):
+        counts = []
+        for number in (1, 100):
+            driver = self.driver(health_monitor={})
+            self.apply(driver, member(1))
+            before = len(self.server.received)
+            self.apply(driver, *(member(n) for n in range(1, number + 1)))
+            counts.append(len(self.server.received) - before)
+            self.remove(driver)
+
+        # Without a change; with one request for it, and a read while it is pending.
+        self.assertEqual([7, 7 + 1 + 1 + 7], counts)
 
     def test_objects_that_the_policy_names_must_exist(self):
         for given, text in (

@@ -7,6 +7,7 @@ a repeated creation finds what an earlier one has requested.
 """
 
 import contextlib
+import dataclasses
 import ipaddress
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,6 +85,25 @@ class Octavia(CloudClient, LoadBalancer):
 
 class _Changing(Exception):
     """Octavia changes the load balancer; the next call continues."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Subnet:
+    """A subnet of neutron.
+
+    :param networks: the id and the name of its network; others may overlap with it
+    """
+
+    id: str
+    addresses: ipaddress.IPv4Network | ipaddress.IPv6Network
+    networks: frozenset[str]
+
+    def contains(self, address: Any) -> bool:
+        """Return whether a text is an address of the subnet."""
+        try:
+            return ipaddress.ip_address(str(address)) in self.addresses
+        except ValueError:
+            return False
 
 
 class _Objects:
@@ -299,7 +319,7 @@ class _Objects:
 
     def _set_members(self, pool: Any, members: Sequence[Mapping[str, Any]]) -> None:
         """Request the members, unless they are those of the pool."""
-        subnet = self._find_subnet(self._pool.get('subnet')) if members else None
+        subnet = self._member_subnet() if members else None
         desired = {}
         for member in members:
             body = self._member(member, subnet)
@@ -338,7 +358,21 @@ class _Objects:
                 with self._requesting(f'A member of pool {pool.id} is being removed'):
                     self._octavia.delete_member(one.id, pool.id)
 
-    def _member(self, member: Mapping[str, Any], subnet: Any) -> dict[str, Any] | None:
+    def _member_subnet(self) -> '_Subnet | None':
+        """Return the subnet of members; None: the policy names none."""
+        found = self._find_subnet(self._pool.get('subnet'))
+        if found is None:
+            return None
+        network = self._network.get_network(found.network_id)
+        return _Subnet(
+            str(found.id),
+            ipaddress.ip_network(found.cidr),
+            frozenset({network.id, network.name}),
+        )
+
+    def _member(
+        self, member: Mapping[str, Any], subnet: '_Subnet | None'
+    ) -> dict[str, Any] | None:
         """Return the member of a node; None: it has no address on the subnet."""
         address = member['address']
         if subnet is not None:
@@ -363,17 +397,14 @@ class _Objects:
         }
         return body if subnet is None else {**body, 'subnet_id': subnet.id}
 
-    def _address_on(self, member: Mapping[str, Any], subnet: Any) -> str | None:
+    def _address_on(self, member: Mapping[str, Any], subnet: '_Subnet') -> str | None:
         """Return the address of a node on a subnet."""
-        within = ipaddress.ip_network(subnet.cidr)
         known = member.get('addresses') or ()
         if not known or self._pool.get('member_address'):
-            return member['address'] if _is_in(member['address'], within) else None
-        network = self._network.get_network(subnet.network_id)
-        # Networks may have overlapping subnets.
-        names = {network.id, network.name}
+            address = member['address']
+            return str(address) if subnet.contains(address) else None
         for one in known:
-            if one['network'] in names and _is_in(one['address'], within):
+            if one['network'] in subnet.networks and subnet.contains(one['address']):
                 return str(one['address'])
         return None
 
@@ -396,13 +427,3 @@ class _Objects:
         if found is None:
             raise exceptions.NotFound(f'Neutron has no network {named}')
         return str(found.id)
-
-
-def _is_in(
-    address: Any, network: ipaddress.IPv4Network | ipaddress.IPv6Network
-) -> bool:
-    """Return whether a text is an address in a network."""
-    try:
-        return ipaddress.ip_address(str(address)) in network
-    except ValueError:
-        return False
