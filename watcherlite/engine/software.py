@@ -178,7 +178,6 @@ class SoftwareOperations:
         with self._store.transaction() as tx:
             tx.delete_software_deployment(deployment)
 
-    @retry_on_conflict
     def signal(
         self, uuid: str, token: str | None, details: Mapping[str, Any] | None
     ) -> None:
@@ -197,11 +196,20 @@ class SoftwareOperations:
         digest = bearer_tokens.digest_of(found.signal_token)
         if not bearer_tokens.is_valid(token, digest):
             raise exceptions.NotFound(NO_SIGNAL)
+        self.store_results(uuid, found.tenant, details or {})
+
+    @retry_on_conflict
+    def store_results(self, uuid: str, tenant: str, details: Mapping[str, Any]) -> None:
+        """Store the results of a deployment, unless it is not IN_PROGRESS.
+
+        :raises NotFound: the project has no such deployment
+        :raises Invalid: the results are too large
+        """
         _check_size(details, 'The signal')
         with self._store.transaction() as tx:
-            locked = tx.lock_software_deployment(uuid, found.tenant)
+            locked = tx.lock_software_deployment(uuid, tenant)
             if locked.deployment.status == software.IN_PROGRESS:
-                self._store_results(tx, locked, details or {})
+                self._store_results(tx, locked, details)
 
     def _store_results(
         self, tx: Transaction, found: DeployedConfig, details: Mapping[str, Any]

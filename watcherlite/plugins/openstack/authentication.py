@@ -10,6 +10,7 @@ from keystoneauth1 import access, adapter, loading, token_endpoint
 from keystoneauth1 import exceptions as keystone_exceptions
 from keystoneauth1 import plugin as keystone_plugin
 from keystoneauth1 import session as keystone_session
+from keystoneauth1.access import service_catalog
 from keystoneauth1.identity import v3
 from openstack import config as openstack_config
 from openstack import connection
@@ -146,6 +147,24 @@ class Identities:
     def user_client(self, token: str) -> adapter.Adapter:
         """Return a client of keystone with the token of a user."""
         url = self._identity_url()
+        return self._client(url, token_endpoint.Token(url, token))
+
+    def service_client(self, token: str, service_type: str) -> adapter.Adapter:
+        """Return a client of a service with the token of a user.
+
+        It asks keystone for the catalog of the token.
+
+        :raises keystoneauth1.exceptions.ClientException: the catalog cannot be read,
+            or does not have the service
+        """
+        answer = self.user_client(token).get('/auth/catalog').json()
+        catalog = service_catalog.ServiceCatalogV3(answer['catalog'])
+        url = catalog.url_for(
+            service_type=service_type,
+            interface=self._settings.interface or 'public',
+            region_name=self._region(None).config.get('region_name') or None,
+        )
+        url = str(url).rstrip('/')
         return self._client(url, token_endpoint.Token(url, token))
 
     def _client(

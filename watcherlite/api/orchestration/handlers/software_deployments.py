@@ -1,8 +1,10 @@
 """Software deployments that belong to no stack, and the signals of their servers."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
+from watcherlite import exceptions
 from watcherlite.api import links, timestamps
 from watcherlite.api.operation import NULL, Request, Response, RouteTable
 from watcherlite.api.orchestration import software
@@ -12,7 +14,11 @@ from watcherlite.conf import masking
 from watcherlite.db.query import Query
 from watcherlite.db.software import ListedDeployment
 from watcherlite.domain import bearer_tokens
+from watcherlite.domain.software import IN_PROGRESS, deployed_inputs
 from watcherlite.engine.software import read_deployments
+from watcherlite.plugins.openstack.signal_sources import SignalSources
+
+LOG = logging.getLogger(__name__)
 
 _ALL = '/v1/{tenant}/software_deployments'
 _ONE = f'{_ALL}/{{deployment_id}}'
@@ -127,8 +133,37 @@ def show(request: Request) -> Response:
     """Show a software deployment.
 
     Credentials in its values are masked for callers who cannot change deployments.
+    Results that the server has stored in the cloud are stored before.
     """
-    return _find(request, request.path['deployment_id'])
+    uuid = request.path['deployment_id']
+    _fetch_results(request, uuid)
+    return _find(request, uuid)
+
+
+def _fetch_results(request: Request, uuid: str) -> None:
+    """Store the results of a deployment in progress that are in swift or zaqar.
+
+    If these services are not available the deployment is shown as it is.
+    """
+    services, tenant, token = (
+        request.services,
+        request.path['tenant'],
+        request.caller.token,
+    )
+    if not token or not services.clouds.is_configured:
+        return
+    found = services.store.find_software_deployment(uuid, tenant)
+    if found.deployment.status != IN_PROGRESS:
+        return
+    config = services.store.find_software_config(found.config_uuid, tenant)
+    inputs = deployed_inputs(config, found.deployment, request.root_url)
+    since = found.deployment.updated_at
+    try:
+        details = SignalSources(services.clouds).read(token, inputs, since)
+        if details is not None:
+            services.software.store_results(uuid, tenant, details)
+    except exceptions.WatcherliteError as error:
+        LOG.info('Deployment %s is shown without new results: %s', uuid, error)
 
 
 @ROUTES.route(f'PUT {_ONE}', _CHANGE, {200: schemas.DEPLOYMENT}, body=schemas.CHANGE)
