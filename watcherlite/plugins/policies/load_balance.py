@@ -94,7 +94,7 @@ class LoadBalance(Policy):
             name = self._choose_driver(context)
             data = self._apply(context, name)
         except exceptions.ServiceUnavailable as error:
-            return Retry(str(error), _UNAVAILABLE)
+            return _delay(context, error)
         except Exception:
             # The policy is not attached: the marks would never be removed.
             self._clean_up(context, name)
@@ -115,7 +115,7 @@ class LoadBalance(Policy):
             driver = context.driver(self._choose_driver(context))
             delayed = driver.remove(_name(context))
         except exceptions.ServiceUnavailable as error:
-            return Retry(str(error), _UNAVAILABLE)
+            return _delay(context, error)
         if delayed is not None:
             return self._wait(context, delayed)
         context.save(cluster_data={SHOWN: None})
@@ -223,7 +223,7 @@ class LoadBalance(Policy):
         try:
             data = self._apply(context, self._choose_driver(context))
         except exceptions.ServiceUnavailable as error:
-            return Retry(str(error), _UNAVAILABLE)
+            return _delay(context, error)
         if isinstance(data, Retry):
             return data
         if PENDING_SINCE in self._entry(context):
@@ -334,6 +334,18 @@ class LoadBalance(Policy):
         if found is None or isinstance(found, bool) or not text.isdecimal():
             return int(pool['protocol_port'])
         return int(text)
+
+
+def _delay(context: PolicyContext, error: exceptions.ServiceUnavailable) -> Retry:
+    """Return the delay of an action whose load balancer cannot be reached."""
+    LOG.warning(
+        'Action %s on cluster %s is delayed by policy %s: %s',
+        context.action_uuid,
+        context.cluster.uuid,
+        context.name,
+        error,
+    )
+    return Retry(str(error), _UNAVAILABLE)
 
 
 def _name(context: PolicyContext) -> str:

@@ -340,9 +340,11 @@ class LoadBalanceTest(PolicyCase):
             context = self.run_policy(action_type, [web(1)], node=node)
             self.balancer.answers = [raises(gone)] * 2
             results = []
-            for _ in range(2):
-                results.append(getattr(LoadBalance(), hook)(context, *given))
-                self.clock.advance(86400)
+            with self.assertLogs('watcherlite.plugins.policies', 'WARNING') as logs:
+                for _ in range(2):
+                    results.append(getattr(LoadBalance(), hook)(context, *given))
+                    self.clock.advance(86400)
+            self.assertIn('is delayed by policy a policy: octavia', logs.output[0])
 
             self.assertEqual([Retry(str(gone), 10.0)] * 2, results, hook)
             self.assertEqual({}, context.cluster.data)
