@@ -47,14 +47,23 @@ class TestClustersOfServers(ClusterCase):
         self.assertEqual(2, len(self.servers()))
         ids = [server.id for server in self.servers_of(made)]
 
-        # In place: the servers are the same.
-        self.update(
+        batch = self.policy(
+            'senlin.policy.batch-1.0', min_in_service=1, max_batch_size=1, pause_time=1
+        )
+        self.act(made, 'policy_attach', policy_id=batch)
+
+        # In place and one by one: the servers are the same.
+        action = self.update(
             made,
             self.server_profile(
                 metadata={'tier': 'app'}, name='app-%index%', flavor='m1.tiny'
             ),
         )
         servers = self.servers_of(made)
+        # openstacksdk does not show the decisions of policies.
+        shown = self.clustering.get(f'/actions/{action.id}').json()['action']
+        plan = shown['data']['update']['plan']
+        self.assertEqual([1, 1], [len(nodes) for nodes in plan])
         self.assertEqual(ids, [server.id for server in servers])
         self.assertEqual(
             {('app', 'm1.tiny', 'ACTIVE')},
@@ -64,13 +73,19 @@ class TestClustersOfServers(ClusterCase):
         self.update(
             made,
             self.server_profile(
-                name='app-%index%', flavor='m1.tiny', image='tiny-qcow2', user_data='#!'
+                name='app-%index%',
+                flavor='m1.tiny',
+                image='tiny-qcow2',
+                key_name='cloud',
+                user_data='#!/bin/sh',
+                personality=[{'path': '/etc/motd', 'contents': 'aGVsbG8='}],
             ),
         )
         servers = self.servers_of(made)
         image = self.user.image.find_image('tiny-qcow2').id
         self.assertEqual(
-            [(uuid, image) for uuid in ids], [(s.id, s.image.id) for s in servers]
+            [(uuid, image, 'cloud') for uuid in ids],
+            [(s.id, s.image.id, s.key_name) for s in servers],
         )
         # By replacement.
         self.update(made, self.server_profile(config_drive=True))
@@ -214,27 +229,31 @@ class TestClustersOfServers(ClusterCase):
         reasons = {node.status_reason for node in self.nodes(made)}
         self.assertIn('The user needs a role that permits this', str(reasons))
 
-    def test_servers_that_were_stopped_or_deleted_are_found_and_recovered(self) -> None:
+    def test_servers_that_stopped_failed_or_were_deleted_are_recovered(self) -> None:
         made = self.cluster(self.server_profile(), 3)
-        gone, stopped, healthy = self.servers_of(made)
+        gone, stopped, broken = self.servers_of(made)
         compute = self.user.compute
         compute.delete_server(gone)
         compute.wait_for_delete(gone, wait=TIMEOUT)
         compute.stop_server(stopped)
         compute.wait_for_server(stopped, status='SHUTOFF', wait=TIMEOUT)
+        self.admin.compute.reset_server_state(broken.id, 'error')
 
         self.act(made, 'check')
-        self.assertEqual(['ERROR', 'ERROR', 'ACTIVE'], self.statuses(made))
+        self.assertEqual(['ERROR'] * 3, self.statuses(made))
         reasons = [node.status_reason for node in self.nodes(made)]
         self.assertIn('no longer exists', reasons[0])
         self.assertIn('has the status SHUTOFF', reasons[1])
-        self.act(self.nodes(made)[1], 'recover', operation='REBOOT')
+        self.assertIn('has the status ERROR', reasons[2])
+        _, second, third = self.nodes(made)
+        self.act(second, 'recover', operation='REBOOT')
+        self.act(third, 'recover', operation='REBUILD')
         self.act(made, 'recover', operation='RECREATE', check=True)
 
         self.assertEqual(['ACTIVE'] * 3, self.statuses(made))
         servers = self.servers_of(made)
         self.assertNotEqual(gone.id, servers[0].id)
-        self.assertEqual([stopped.id, healthy.id], [s.id for s in servers[1:]])
+        self.assertEqual([stopped.id, broken.id], [s.id for s in servers[1:]])
         self.assertEqual(['ACTIVE'] * 3, [s.status for s in servers])
         self.act(made, 'check')
         self.assertEqual(['ACTIVE'] * 3, self.statuses(made))

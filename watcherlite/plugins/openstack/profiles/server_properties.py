@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -241,7 +242,7 @@ def native(properties: Mapping[str, Any]) -> dict[str, Any]:
     values['user_data_format'] = 'RAW'
     values['user_data_update_policy'] = 'REBUILD'
     values['user_data'] = _user_data(given)
-    fitted = fitting.fit(Server, values)
+    fitted = {**_defaults(), **values}
     fitted['networks'] = [_native_network(item) for item in given.get('networks') or ()]
     fitted[DEVICES] = [
         {name: value for name, value in device.items() if value is not None}
@@ -249,6 +250,12 @@ def native(properties: Mapping[str, Any]) -> dict[str, Any]:
     ]
     fitted[CONTEXT_REGION] = (given.get('context') or {}).get(REGION)
     return fitted
+
+
+@functools.cache
+def _defaults() -> Mapping[str, Any]:
+    """Return the default values of OS::Nova::Server."""
+    return fitting.fit(Server, {})
 
 
 def _native_network(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The number of requests that operations on resources need."""
 
 from tests.unit.plugins.openstack.resources import case
+from watcherlite.plugins.openstack.profiles.server import ServerProfile
 from watcherlite.plugins.openstack.resources import networks, ports, servers, volumes
 
 UUID = '11111111-2222-3333-4444-555555555555'
@@ -35,6 +36,13 @@ class TestRequests(case.ResourceCase):
                 'server',
                 'ACTIVE',
                 # The second finds the flavor, whose id is any text.
+                [2, 1, 3],
+            ),
+            (
+                ServerProfile,
+                {'image': UUID, 'flavor': '1', 'networks': [{'network': UUID}]},
+                'server',
+                'ACTIVE',
                 [2, 1, 3],
             ),
         ):
