@@ -51,6 +51,11 @@ class FakeOctavia:
         kind = {'content_type': 'application/json'} if body else {}
         exchange.answer(status, body, **kind)
 
+    def complete_changes(self):
+        """Complete all changes that are in progress."""
+        with self._lock:
+            self._pending = dict.fromkeys(self._pending, 1)
+
     def named(self, name):
         """Return the collections that have an object of this name."""
         return [

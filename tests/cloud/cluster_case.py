@@ -41,7 +41,7 @@ class ClusterCase(ApiCase, case.CloudCase):
             'keystone_authtoken': {'auth_type': 'password', **self.options()},
             'openstack': {
                 'cloud': case.SERVICE,
-                'client_config_file': self.variables['OS_CLIENT_CONFIG_FILE'],
+                'client_config_file': self.service_clouds(),
             },
             'engine': {'lease': 5, 'sweep_interval': 0.3, 'max_parallel': 16},
         }
@@ -56,6 +56,10 @@ class ClusterCase(ApiCase, case.CloudCase):
         self.user = self.connect_user()
         self.clustering = self.user.clustering
         self.addCleanup(self.remove_clusters)
+
+    def service_clouds(self) -> str:
+        """Return the path of the clouds.yaml of the service."""
+        return self.variables['OS_CLIENT_CONFIG_FILE']
 
     def start_engine(self) -> None:
         """Start an engine."""

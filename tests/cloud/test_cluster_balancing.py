@@ -4,11 +4,13 @@ The small cloud has no octavia: a local HTTP server imitates its API. Keystone, 
 neutron are real, and so is the authority of the user.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from tests import bounded
-from tests.cloud import case, server_clusters
+from tests.acceptance.daemons import wait_until
+from tests.cloud import case, cluster_case, server_clusters
 from tests.functional.plugins.http_server import Server
 from tests.octavia import FakeOctavia
 
@@ -125,3 +127,43 @@ class TestOctavia(server_clusters.ServerClusterCase):
         """Return the id of the subnet of the network of the servers."""
         network = self.demo.connection.network.find_network('private')
         return str(network.subnet_ids[0])
+
+
+class TestKilledEngine(cluster_case.ClusterCase):
+    """An engine that is killed while octavia creates a load balancer."""
+
+    def service_clouds(self) -> str:
+        self.octavia = FakeOctavia(lambda: self.server.url)
+        self.server = self.useFixture(Server(self.octavia))
+        clouds = self._clouds()
+        url = f'{self.server.url}/v2'
+        clouds[case.SERVICE]['load_balancer_endpoint_override'] = url
+        path = self.home / 'service.yaml'
+        path.write_text(json.dumps({'clouds': clouds}))
+        return str(path)
+
+    def test_the_next_engine_makes_no_second_load_balancer(self) -> None:
+        self.octavia.polls = 10**9
+        network = self.user.network.find_network('shared')
+        subnet = network.subnet_ids[0]
+        cluster = self.cluster(self.server_profile(), 2)
+        policy = self.policy(BALANCING, pool={'subnet': subnet}, vip={'subnet': subnet})
+        path, body = f'/clusters/{cluster.id}/actions', {'policy_id': policy}
+        action = self.request(path, 'POST', {'policy_attach': body})
+        wait_until(lambda: self.octavia.changes, self.describe, cluster_case.TIMEOUT)
+
+        self.engine.kill()
+        self.octavia.polls = 1
+        self.octavia.complete_changes()
+        self.start_engine()
+        self.wait_for_action(action)
+
+        self.assertEqual(
+            ['POST loadbalancers', 'POST listeners', 'POST pools', 'PUT pools/members'],
+            self.octavia.changes,
+        )
+        (members,) = self.octavia.addresses().values()
+        self.assertEqual(2, len(members))
+        self.delete(cluster)
+        self.assertEqual({}, self.octavia.objects['loadbalancers'])
+        self.assertEqual({}, self.octavia.members)
