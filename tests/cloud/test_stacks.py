@@ -18,6 +18,8 @@ from watcherlite.states import stack as states
 ROOT = pathlib.Path(__file__).parents[2]
 THREE_TIERS = ROOT / 'etc/watcherlite/examples/three_tier.yaml'
 SERVERS = 20
+#: A script in the user data.
+SETUP = '#!/bin/sh\necho ready\n'
 
 
 def template(**resources):
@@ -235,15 +237,18 @@ class TestSignals(stack_case.StackCase, ApiCase):
         )
 
     def test_a_server_applies_its_deployment_and_signals_the_result(self):
-        script = {'type': 'OS::Heat::SoftwareConfig'}
-        script['properties'] = {
-            'group': 'script',
-            'config': 'hostname',
-            'outputs': [{'name': 'result'}],
-        }
+        # Both configs are created by the API, and belong to no stack.
+        script = {'config': 'hostname', 'group': 'script'}
+        script, setup = (
+            self.stacks.runtime.software.create_config(stack_case.TENANT, values).uuid
+            for values in (
+                {**script, 'outputs': [{'name': 'result'}]},
+                {'config': SETUP},
+            )
+        )
         deployment = {'type': 'OS::Heat::SoftwareDeployment'}
         deployment['properties'] = {
-            'config': {'get_resource': 'script'},
+            'config': script,
             'server': {'get_resource': 'server'},
         }
         stack = self.stacks.request(
@@ -251,8 +256,11 @@ class TestSignals(stack_case.StackCase, ApiCase):
             {
                 **template(
                     **network(),
-                    server=server(networks=NET, user_data_format='SOFTWARE_CONFIG'),
-                    script=script,
+                    server=server(
+                        networks=NET,
+                        user_data_format='SOFTWARE_CONFIG',
+                        user_data=setup,
+                    ),
                     deployment=deployment,
                 ),
                 'outputs': {'o': {'value': {'get_attr': ['deployment', 'result']}}},
@@ -285,6 +293,8 @@ class TestSignals(stack_case.StackCase, ApiCase):
         (found,) = self.servers(stack)
         data = self.connection.compute.get_server(found).user_data
         message = email.message_from_bytes(base64.b64decode(data))
+        parts = [part.get_payload(decode=True) for part in message.walk()]
+        self.assertIn(SETUP.encode(), parts)
         for part in message.walk():
             text = part.get_payload(decode=True) or b''
             if b'write_files' in text:
