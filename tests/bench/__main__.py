@@ -5,13 +5,15 @@
     python -m tests.bench stacks [--quick] [--json FILE]
     python -m tests.bench clusters [--quick] [--json FILE]
     python -m tests.bench waiting [--quick] [--json FILE]
+    python -m tests.bench servers [--quick] --cloud NAME --endpoint NAME=URL ...
 
 `core` compares the daemon with a minimal program that writes the same rows and
 messages, prints tables and writes all figures as JSON. `api` compares lists of large
 and small tables, request rates with those of a minimal WSGI application, and the start
 of the command with that of Python. `stacks` creates, updates and deletes stacks of
 no-op resources, `clusters` creates, checks and deletes clusters of no-op nodes.
-`waiting` executes plans whose actions wait for a service or for a time.
+`waiting` executes plans whose actions wait for a service or for a time. `servers`
+creates and deletes stacks of servers in a cloud through running services.
 """
 
 import argparse
@@ -28,6 +30,7 @@ from tests.bench import (
     clusters,
     core,
     engine_operations,
+    servers,
     stacks,
     waiting,
 )
@@ -72,6 +75,12 @@ def _operations(subject: engine_operations.Subject, options: argparse.Namespace)
 def _waiting(options: argparse.Namespace) -> str:
     chosen = waiting.CASES[:1] if options.quick else waiting.CASES
     return waiting.run(chosen, options.rounds, options.json)
+
+
+def _servers(options: argparse.Namespace) -> str:
+    endpoints = servers.named_endpoints(options.endpoint)
+    size = servers.QUICK if options.quick else servers.SIZE
+    return servers.run(size, options.rounds, options.cloud, endpoints, options.json)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -121,6 +130,18 @@ def _parser() -> argparse.ArgumentParser:
         help='measure this database only; may be repeated',
     )
     measuring('waiting', 'actions that wait', 'skip the sleeping actions', _waiting)
+    smaller = f'create {servers.QUICK} servers instead of {servers.SIZE}'
+    real, _ = measuring('servers', 'stacks of servers in a cloud', smaller, _servers)
+    real.add_argument(
+        '--cloud', required=True, metavar='NAME', help='a cloud of clouds.yaml'
+    )
+    real.add_argument(
+        '--endpoint',
+        action='append',
+        required=True,
+        metavar='NAME=URL',
+        help='an orchestration API, as heat=http://127.0.0.1:8004/v1; may be repeated',
+    )
     for name, parts, subject in (
         ('stacks', 'resources', stacks.Stacks()),
         ('clusters', 'nodes', clusters.Clusters()),
