@@ -11,33 +11,48 @@ from tests.functional.plugins.http_server import Server
 from tests.functional.plugins.test_openstack_services import FakeCloud
 from tests.stack_worlds import StackWorldCase, res
 from watcherlite.plugins.openstack.connections import Clouds
-from watcherlite.plugins.openstack.resources import ports, servers
+from watcherlite.plugins.openstack.resources import ports, servers, volumes
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 
 SERVERS = 50
 UUID = '11111111-2222-3333-4444-555555555555'
+_ID = re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}')
+#: The status of a new object, and the one that it has once it was read.
+_NEW = {'server': 'BUILD', 'port': 'DOWN', 'volume': 'creating'}
+_USABLE = {'server': 'ACTIVE', 'volume': 'available'}
 
 
 class Cloud(FakeCloud):
-    """Nova and neutron with servers, which are built until they are read, and ports.
+    """Nova, neutron and cinder with servers, ports, volumes and their attachments.
+
+    A new server or volume becomes usable when it is read.
 
     :ivar counted: method and path of all requests, with `*` for ids -> their number
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.catalog = {'compute': '/compute/v2.1', 'network': '/network'}
+        self.catalog = {
+            'compute': '/compute/v2.1',
+            'network': '/network',
+            'block-storage': '/volume/v3',
+        }
         self.counted: collections.Counter[str] = collections.Counter()
         self._records: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
 
     def __call__(self, exchange: Any, request: Any) -> None:
         path = request.path.partition('?')[0].rstrip('/')
-        noun = re.search(r'/(server|port|flavor)s(?:/([^/]+))?$', path)
-        name = path if noun is None or not noun[2] else path.removesuffix(noun[2]) + '*'
+        noun = re.search(r'/(server|port|flavor|volume)s(?:/([^/]+))?$', path)
+        attachment = re.search(r'/servers/(.+)/os-volume_attachments(?:/(.+))?$', path)
+        name = _ID.sub('*', path)
+        if noun is not None and noun[2]:
+            name = path.removesuffix(noun[2]) + '*'
         with self._lock:
             self.counted[f'{request.method} {name}'] += 1
-            if noun is None:
+            if attachment is not None:
+                self._attach(exchange, attachment[1], request)
+            elif noun is None:
                 super().__call__(exchange, request)
             elif request.method == 'POST':
                 body = json.loads(request.body)[noun[1]]
@@ -49,11 +64,21 @@ class Cloud(FakeCloud):
                 self._read(exchange, noun[1], noun[2])
 
     def _create(self, exchange: Any, noun: str, body: dict[str, Any]) -> None:
-        status = 'BUILD' if noun == 'server' else 'DOWN'
         # Other ids would be translated as names.
-        record = {**body, 'id': str(uuid.uuid4()), 'status': status}
+        record = {**body, 'id': str(uuid.uuid4()), 'status': _NEW[noun]}
         self._records[record['id']] = record
         _answer(exchange, 201, {noun: record})
+
+    def _attach(self, exchange: Any, server: str, request: Any) -> None:
+        if request.method == 'DELETE':
+            volume = self._records[request.path.rpartition('/')[2]]
+            volume |= {'status': 'available', 'attachments': []}
+            exchange.answer(202)
+            return
+        body = json.loads(request.body)['volumeAttachment']
+        volume = self._records[body['volumeId']]
+        volume |= {'status': 'in-use', 'attachments': [{'server_id': server}]}
+        _answer(exchange, 200, {'volumeAttachment': {**body, 'id': body['volumeId']}})
 
     def _read(self, exchange: Any, noun: str, key: str) -> None:
         record = self._records.get(key)
@@ -62,8 +87,8 @@ class Cloud(FakeCloud):
         if record is None:
             _answer(exchange, 404, {})
             return
-        if noun == 'server':
-            record['status'] = 'ACTIVE'
+        if record.get('status') == _NEW.get(noun):
+            record['status'] = _USABLE.get(noun, record.get('status'))
         _answer(exchange, 200, {noun: record})
 
 
@@ -92,7 +117,12 @@ class TestRequestCount(StackWorldCase):
         )
         self.addCleanup(clouds.close)
         self.world = self.create_stack_world(
-            {'OS::Nova::Server': servers.Server, 'OS::Neutron::Port': ports.Port},
+            {
+                'OS::Nova::Server': servers.Server,
+                'OS::Neutron::Port': ports.Port,
+                'OS::Cinder::Volume': volumes.Volume,
+                'OS::Cinder::VolumeAttachment': volumes.VolumeAttachment,
+            },
             clouds=clouds,
         )
 
@@ -117,13 +147,19 @@ class TestRequestCount(StackWorldCase):
             if name not in shared
         }
 
-    def test_servers_with_ports_need_a_bounded_number_of_requests_each(self) -> None:
+    def test_servers_with_ports_and_volumes_need_few_requests_each(self) -> None:
         resources = {}
         for at in range(SERVERS):
             network = [{'port': {'get_resource': f'port{at}'}}]
             resources[f'port{at}'] = res('OS::Neutron::Port', network=UUID)
             resources[f'server{at}'] = res(
                 'OS::Nova::Server', image=UUID, flavor='1', networks=network
+            )
+            resources[f'volume{at}'] = res('OS::Cinder::Volume', size=1)
+            resources[f'attachment{at}'] = res(
+                'OS::Cinder::VolumeAttachment',
+                instance_uuid={'get_resource': f'server{at}'},
+                volume_id={'get_resource': f'volume{at}'},
             )
 
         stack = self.world.make(resources)
@@ -140,14 +176,23 @@ class TestRequestCount(StackWorldCase):
                 'GET /compute/v2.1/flavors/*': 1,
                 'POST /compute/v2.1/servers': 1,
                 'GET /compute/v2.1/servers/*': 1,
+                'POST /volume/v3/volumes': 1,
+                'POST /compute/v2.1/servers/*/os-volume_attachments': 1,
+                # Until it is available, and until it is attached.
+                'GET /volume/v3/volumes/*': 2,
             },
             self.per_server(created),
         )
         self.assertEqual(
             {
+                # Before and after, as for the volume itself.
+                'GET /volume/v3/volumes/*': 4,
+                'DELETE /compute/v2.1/servers/*/os-volume_attachments/*': 1,
+                'DELETE /volume/v3/volumes/*': 1,
+                # Before its volume is detached, before its deletion, and until it is
+                # gone.
+                'GET /compute/v2.1/servers/*': 3,
                 'DELETE /compute/v2.1/servers/*': 1,
-                # Before the deletion, and until it is gone.
-                'GET /compute/v2.1/servers/*': 2,
                 'DELETE /network/v2.0/ports/*': 1,
             },
             self.per_server(self.take_counts()),
