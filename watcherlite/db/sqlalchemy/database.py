@@ -35,7 +35,7 @@ def _run(
     parameters: Mapping[str, Any],
 ) -> sa.CursorResult[Any]:
     if isinstance(statement, str):
-        return connection.exec_driver_sql(statement)
+        return connection.exec_driver_sql(statement, dict(parameters) or None)
     return connection.execute(statement, parameters)
 
 
@@ -225,13 +225,14 @@ class Database:
             for statement in OVERWRITE:
                 connection.exec_driver_sql(statement)
 
-    def change_once(self, statement: sa.Executable, **parameters: Any) -> int:
+    def change_once(self, statement: sa.Executable | str, **parameters: Any) -> int:
         """Execute a statement at most once; return the number of matched rows.
 
+        :param statement: text is that of a compiled statement
         :raises StoreUnavailable: also if the outcome is unknown
         """
         with self._locked(), contextlib.closing(self._connect()) as connection:
-            return connection.execute(statement, parameters).rowcount
+            return _run(connection, statement, parameters).rowcount
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[Session]:

@@ -5,6 +5,7 @@ statements, COMMIT. Here all changes are one statement, which PostgreSQL commits
 implicitly. If any row is not as expected, `found` is empty and nothing is changed.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -98,6 +99,12 @@ def _statement() -> sa.Insert:
 WRITE = _statement()
 
 
+# SQLAlchemy hashes all of such a large statement whenever it is executed.
+@functools.cache
+def _text(dialect: sa.Dialect) -> str:
+    return str(WRITE.compile(dialect=dialect))
+
+
 class ChainCommits:
     """The methods of `db.api.Store` that commit a chain step."""
 
@@ -118,7 +125,7 @@ class ChainCommits:
             *handover_values(step.started.after),
         )
         stored = self._db.change_once(
-            WRITE,
+            _text(dialect),
             rows=_STEP.document(dialect, [row]),
             events=_EVENTS.document(dialect, list(map(EVENTS.values, step.events))),
         )
