@@ -1,6 +1,7 @@
 """The composition root, which chooses the classes of a process and connects them."""
 
 import functools
+import gc
 import logging
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
@@ -440,6 +441,15 @@ def load_plugins(conf: cfg.ConfigOpts) -> loader.Plugins:
     if problems:
         raise exceptions.ConfigurationError('; '.join(problems))
     return plugins
+
+
+def limit_garbage_collection() -> None:
+    """Make this process collect garbage rarely.
+
+    Nearly all objects of a worker are freed by their reference count. With the default
+    threshold of 700 objects, the search for others takes a tenth of its CPU time.
+    """
+    gc.set_threshold(20_000)
 
 
 def check(conf: cfg.ConfigOpts) -> None:

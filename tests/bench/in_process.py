@@ -109,6 +109,9 @@ def execute(
         if not runtime.bus.wait_until_consuming(_STARTING):
             raise TimeoutError('the process did not consume its own messages in time')
         startup = time.time() - spawned
+        # As in a daemon.
+        gc.freeze()
+        bootstrap.limit_garbage_collection()
         runtime.add_listener(recorder.on_events)
         _execute(runtime, recorder, shape, _WARM_UP, counters)
         idle = processes.memory(os.getpid())

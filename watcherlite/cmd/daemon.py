@@ -113,6 +113,8 @@ class DaemonService(cotyledon.Service):
                 self._serve_error(error)
                 return False
             self._runtime = runtime
+            # Further modules are loaded now.
+            gc.freeze()
             return True
 
     def _serve_error(self, error: exceptions.WatcherliteError) -> None:
@@ -270,6 +272,7 @@ def _run(
     # A full collection writes to every object it visits and so copies the pages that a
     # worker shares with this process. Frozen objects are not visited.
     gc.freeze()
+    bootstrap.limit_garbage_collection()
     manager.run()
 
 

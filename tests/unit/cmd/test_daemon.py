@@ -66,9 +66,10 @@ class TestReload(base.TestCase):
 
 
 class _RecordingManager:
-    """Replaces the manager, and records the number of frozen objects."""
+    """Replaces the manager, and records the state of the garbage collector."""
 
     frozen = 0
+    threshold = 0
 
     def __init__(self, **options):
         self.__dict__.update(options)
@@ -81,20 +82,24 @@ class _RecordingManager:
 
     def run(self):
         type(self).frozen = gc.get_freeze_count()
+        type(self).threshold = gc.get_threshold()[0]
 
 
 class TestSharedMemory(base.TestCase):
     """The objects that workers share with the manager."""
 
-    def test_loaded_objects_are_frozen_before_workers_are_forked(self):
+    def test_workers_share_frozen_objects_and_collect_garbage_rarely(self):
         ini = self.home / 'watcherlite.conf'
         ini.write_text(f'[DEFAULT]\nstate_path = {self.home}\n')
         self.patch(daemon, 'Manager', _RecordingManager)
         self.patch(daemon.conf, 'setup_logging', lambda *_: None)
         self.addCleanup(gc.unfreeze)
+        self.addCleanup(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(700)
         before = len(gc.get_objects())
 
         code = daemon.main('watcherlite-applier', (), [f'--config-file={ini}'])
 
         self.assertEqual(0, code)
         self.assertGreater(_RecordingManager.frozen, before // 2)
+        self.assertEqual(20_000, _RecordingManager.threshold)

@@ -151,6 +151,7 @@ class Session:
         )
         follower.skip_earlier()
         self.runtime.expire_dead_workers()
+        bootstrap.limit_garbage_collection()
         self.runtime.start()
         self.runtime.add_listener(follower.listen)
         if self.plan.state == states.RECOMMENDED:
