@@ -147,4 +147,6 @@ class ServerClusterCase(api_case.CloudApiCase):
 
         bounded.wait_until(is_accepted)
         bounded.wait_until(lambda: self.row(cluster).deleted_at is not None)
+        # The engine revokes trusts later than the test ends.
+        self.runtime.delegations.revoke_unused()
         self.assertEqual([], self.servers())
