@@ -9,11 +9,14 @@ They stay there, as the role does, because each removal would have all services 
 their policies again, and requests that arrive at that moment can be refused.
 """
 
+import json
 import os
 import pathlib
+import subprocess
 import uuid
 from typing import Any
 
+from tests import bounded
 from tests.cloud import case
 from watcherlite.plugins.openstack.connections import Clouds
 
@@ -21,10 +24,16 @@ ROLE = 'watcherlite'
 POLICIES = pathlib.Path(__file__).parents[2] / 'etc/watcherlite/openstack_policies'
 #: The configuration of the services, below the working directory of the launcher.
 CONFIGURATION = 'state/etc'
+#: The Python of the services, below the working directory of the launcher.
+PYTHON = 'venvs/openstack/bin/python'
+PROGRAM = pathlib.Path(__file__).with_name('effective_rules.py')
 
 
 class RoleCase(case.CloudCase):
-    """A test in which the cloud `SERVICE` of clouds.yaml is a user with the role."""
+    """A test in which the cloud `SERVICE` of clouds.yaml is a user with the role.
+
+    :ivar work: the working directory of the launcher
+    """
 
     def setUp(self) -> None:
         super().setUp()
@@ -62,10 +71,24 @@ class RoleCase(case.CloudCase):
             hidden.write_bytes(desired)
             hidden.replace(target)
 
+    def effective_rules(self, service: str) -> set[str]:
+        """Return the rules of a service that allow the role what others may not."""
+        configuration = self.work / CONFIGURATION / service / f'{service}.conf'
+        done = subprocess.run(
+            [str(self.work / PYTHON), str(PROGRAM), service, str(configuration), ROLE],
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=bounded.TIMEOUT,
+        )
+        self.assertEqual(0, done.returncode, done.stderr)
+        return set(json.loads(done.stdout))
+
     def _configuration(self) -> pathlib.Path | None:
         work = self.variables.get('CLOUD_WORK')
         clouds = pathlib.Path(self.variables['OS_CLIENT_CONFIG_FILE'])
-        path = (pathlib.Path(work) if work else clouds.parents[1]) / CONFIGURATION
+        self.work = pathlib.Path(work) if work else clouds.parents[1]
+        path = self.work / CONFIGURATION
         return path if path.is_dir() else None
 
     def service_clouds(self, **values: Any) -> Clouds:

@@ -2,6 +2,7 @@
 
 import json
 
+import yaml
 from openstack import exceptions as sdk_exceptions
 
 from tests import bounded
@@ -9,11 +10,15 @@ from tests.cloud import api_case, case
 from tests.cloud.audit_case import AuditCase
 from tests.cloud.ironic import Ironic
 from tests.cloud.plan_case import HOSTS, action, other_host
-from tests.cloud.role_case import RoleCase
+from tests.cloud.role_case import POLICIES, RoleCase
 from watcherlite.plugins.openstack import metrics
 from watcherlite.plugins.openstack.models.compute_collector import Compute
 from watcherlite.plugins.openstack.models.storage_collector import Storage
 
+#: Rules that are only the base of others.
+BASES = {'context_is_admin', 'admin_api', 'admin_or_owner'}
+#: A rule of the files that keeps the right from the role.
+KEPT = {'os_compute_api:servers:migrations:index:host'}
 #: Strategy -> its goal and parameters.
 STRATEGIES = {
     'host_maintenance': ('cluster_maintaining', {'maintenance_node': HOSTS[0]}),
@@ -328,6 +333,16 @@ class TestLimits(RoleCase):
             lambda: list(role.image.images()),
         ):
             self.assertRaises(sdk_exceptions.ForbiddenException, request)
+
+    def test_the_services_allow_the_role_what_the_files_list_and_nothing_else(self):
+        for path in sorted(POLICIES.glob('*.yaml')):
+            listed = set(yaml.safe_load(path.read_text()))
+
+            self.assertEqual(
+                listed - BASES - KEPT,
+                self.effective_rules(path.stem) - BASES,
+                path.stem,
+            )
 
     def test_objects_of_projects_do_not_exist_in_other_services(self):
         role, demo = self.service_clouds().service_connection(), self.connect(case.DEMO)
