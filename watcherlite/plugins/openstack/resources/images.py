@@ -20,6 +20,12 @@ _ID: Mapping[str, Any] = {
     'description': 'a UUID',
 }
 _METHOD = 'web-download'
+#: The stores into which glance could not import an image.
+_FAILED_STORES = 'os_glance_failed_import'
+
+
+class _FailedImport(ResourceFault):
+    """The image service could not download an image."""
 
 
 class WebImage(CloudResource):
@@ -126,15 +132,40 @@ class WebImage(CloudResource):
     def _wait(
         self, context: ResourceContext, connection: Any, operation: str, token: Any
     ) -> Result:
-        if operation == 'create' and not token.get('imported'):
+        if operation != 'create':
+            return super()._wait(context, connection, operation, token)
+        if not token.get('imported'):
             found = self.existing(context, connection)
             if self.status_of(record_of(found)) == 'QUEUED':
                 context.fence()
-                connection.image.import_image(
-                    found, method=_METHOD, uri=context.properties['location']
-                )
+                self._import(context, connection, found)
             token = {**token, 'imported': True}
-        return super()._wait(context, connection, operation, token)
+        try:
+            return super()._wait(context, connection, operation, token)
+        except _FailedImport as error:
+            reasons = _import_problems(connection, str(context.physical_id))
+            raise ResourceFault(': '.join([str(error), *reasons])) from None
+
+    def _refuse_failed(
+        self, context: ResourceContext, record: Mapping[str, Any]
+    ) -> None:
+        super()._refuse_failed(context, record)
+        # The image is queued again.
+        if self.status_of(record) == 'QUEUED' and record.get(_FAILED_STORES):
+            raise _FailedImport(
+                f'{self._label(context)} {record.get("id")}: the import of '
+                f'{context.properties["location"]} has failed'
+            )
+
+    def _import(self, context: ResourceContext, connection: Any, found: Any) -> None:
+        # Slow to import, and not needed without a cloud.
+        from openstack import exceptions as cloud
+
+        response = connection.image.import_image(
+            found, method=_METHOD, uri=context.properties['location']
+        )
+        # openstacksdk returns the response, whatever its status is.
+        cloud.raise_from_response(response)
 
     def finish(self, context: ResourceContext, connection: Any, found: Any) -> None:
         desired = context.properties
@@ -218,3 +249,10 @@ class WebImage(CloudResource):
         context.fence()
         connection.image.update_image(found, is_protected=protected)
         return None
+
+
+def _import_problems(connection: Any, image: str) -> list[str]:
+    """Return the messages of the failed imports of an image."""
+    tasks = connection.image.image_tasks(image)
+    failed = (task for task in tasks if str(task.status).lower() == 'failure')
+    return [str(task.message) for task in failed if task.message]

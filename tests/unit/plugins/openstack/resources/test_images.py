@@ -1,6 +1,7 @@
 """Images: their import, and their protection."""
 
 from tests.unit.plugins.openstack.resources import case, fake_cloud
+from tests.unit.plugins.openstack.resources.test_services import FakeResponse
 from watcherlite.plugins.openstack.resources.images import WebImage
 
 IMAGE = {
@@ -15,7 +16,13 @@ class TestImages(case.ResourceCase):
         super().setUp()
         self.image = self.connection.image
         self.image.defaults['image'] = {'status': 'queued'}
+        self.response = FakeResponse(202)
+        self.image.import_image = self.start_import
         self.offer('glance-direct', 'web-download')
+
+    def start_import(self, image, **options):
+        self.image.calls.append(('import_image', (image,), options))
+        return self.response
 
     def offer(self, *methods):
         """Let the image service have these import methods."""
@@ -45,6 +52,30 @@ class TestImages(case.ResourceCase):
         self.assertEqual('FAILED', settled.status)
         self.assertIn('does not offer the import method web-download', settled.reason)
         self.assertNotIn('create_image', self.image.names())
+
+    def test_a_rejected_download_is_the_reason(self):
+        self.response = FakeResponse(400, 'the URI does not pass filtering')
+
+        settled = self.run_of(WebImage).create(IMAGE)
+
+        self.assertEqual('FAILED', settled.status)
+        self.assertIn('the URI does not pass filtering', settled.reason)
+
+    def test_a_failed_download_is_the_reason(self):
+        self.image.statuses['image'] = ['queued', 'importing', 'queued']
+        self.image.defaults['image']['os_glance_failed_import'] = 'disk'
+        tasks = [
+            fake_cloud.FakeObject({'status': 'failure', 'message': 'HTTP 404'}),
+            fake_cloud.FakeObject({'status': 'success'}),
+        ]
+        self.image.image_tasks = lambda image: tasks
+
+        settled = self.run_of(WebImage).create(IMAGE)
+
+        self.assertEqual('FAILED', settled.status)
+        self.assertIn(
+            f'the import of {IMAGE["location"]} has failed: HTTP 404', settled.reason
+        )
 
     def test_a_lock_protects_it_until_the_unlock(self):
         run = self.made()
