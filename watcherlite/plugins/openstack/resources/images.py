@@ -24,6 +24,21 @@ _METHOD = 'web-download'
 _FAILED_STORES = 'os_glance_failed_import'
 
 
+class PropertyMarker(MetadataMarker):
+    """A property of an image."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def matches(self, record: Mapping[str, Any], context: ResourceContext) -> bool:
+        return super().matches(_properties(record), context)
+
+
+def _properties(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the properties of an image that openstacksdk does not know."""
+    return record.get('properties') or {}
+
+
 class _FailedImport(ResourceFault):
     """The image service could not download an image."""
 
@@ -34,7 +49,7 @@ class WebImage(CloudResource):
     description = 'An image that the image service downloads.'
     service = 'image'
     noun = 'image'
-    marker: ClassVar[Marker] = MetadataMarker(None)
+    marker: ClassVar[Marker] = PropertyMarker()
     settled = frozenset({'ACTIVE', 'DEACTIVATED'})
     failed = frozenset({'KILLED', 'DELETED'})
     interval = 2.0
@@ -151,7 +166,8 @@ class WebImage(CloudResource):
     ) -> None:
         super()._refuse_failed(context, record)
         # The image is queued again.
-        if self.status_of(record) == 'QUEUED' and record.get(_FAILED_STORES):
+        failed = _properties(record).get(_FAILED_STORES)
+        if self.status_of(record) == 'QUEUED' and failed:
             raise _FailedImport(
                 f'{self._label(context)} {record.get("id")}: the import of '
                 f'{context.properties["location"]} has failed'

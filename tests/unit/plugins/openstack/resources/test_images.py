@@ -1,7 +1,12 @@
 """Images: their import, and their protection."""
 
+import types
+
+from openstack.image.v2.image import Image
+
 from tests.unit.plugins.openstack.resources import case, fake_cloud
 from tests.unit.plugins.openstack.resources.test_services import FakeResponse
+from watcherlite.plugins.openstack.resources.cloud_resource import record_of
 from watcherlite.plugins.openstack.resources.images import WebImage
 
 IMAGE = {
@@ -63,7 +68,8 @@ class TestImages(case.ResourceCase):
 
     def test_a_failed_download_is_the_reason(self):
         self.image.statuses['image'] = ['queued', 'importing', 'queued']
-        self.image.defaults['image']['os_glance_failed_import'] = 'disk'
+        failed = {'os_glance_failed_import': 'disk'}
+        self.image.defaults['image']['properties'] = failed
         tasks = [
             fake_cloud.FakeObject({'status': 'failure', 'message': 'HTTP 404'}),
             fake_cloud.FakeObject({'status': 'success'}),
@@ -112,4 +118,18 @@ class TestImages(case.ResourceCase):
         self.assertEqual([('remove_tag', 'a'), ('add_tag', 'c')], tags)
         self.assertEqual(
             {'kept': '3', 'os_glance_stage_host': 'g'}, record['properties']
+        )
+
+    def test_the_mark_is_recognised_in_an_image_of_openstacksdk(self):
+        context = types.SimpleNamespace(resource_uuid='u')
+        body = {'name': 'n'}
+        WebImage.marker.add(body, context)
+
+        found = [
+            Image.existing(id='1', **values) for values in (body, {'name': 'other'})
+        ]
+
+        self.assertEqual(
+            [True, False],
+            [WebImage.marker.matches(record_of(one), context) for one in found],
         )
