@@ -43,6 +43,12 @@ class TutorialCase(base.TestCase):
 
     def watcherlite(self, *argv):
         """Run a command of this project; return its output."""
+        code, printed = self.run_watcherlite(*argv)
+        self.assertEqual(0, code, f'{argv}: {printed}')
+        return printed
+
+    def run_watcherlite(self, *argv):
+        """Run a command of this project; return its exit code and its output."""
         done = subprocess.run(
             [str(pathlib.Path(self.scripts, 'watcherlite')), *argv],
             cwd=ROOT,
@@ -54,8 +60,7 @@ class TutorialCase(base.TestCase):
             timeout=TIMEOUT,
             check=False,
         )
-        self.assertEqual(0, done.returncode, f'{argv}: {done.stdout}')
-        return done.stdout
+        return done.returncode, done.stdout
 
 
 class TestHostMaintenance(AuditCase, TutorialCase):
@@ -117,10 +122,19 @@ class TestHostMaintenance(AuditCase, TutorialCase):
 
 
 class TestThreeTiers(StackCase, ApiCase, TutorialCase):
+    def delete_stack(self):
+        """Delete the stack of a test that has failed."""
+        if self.name in self.watcherlite('stack', 'list', '-f', 'value'):
+            self.run_watcherlite('stack', 'unlock', self.name, '--wait')
+            self.watcherlite('stack', 'delete', self.name, '--yes', '--wait')
+
     def test_a_three_tier_stack(self):
         self.start_engine()
         self.port = self.port_of(self.start(API, self.path))
+        self.name = self.unique_name('shop')
+        self.addCleanup(self.delete_stack)
         values = {
+            'shop': self.name,
             'image=debian-12': 'image=tiny',
             'flavor=m1.small': 'flavor=m1.nano',
             'flavor=m1.medium': 'flavor=m1.tiny',

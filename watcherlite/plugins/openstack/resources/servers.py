@@ -3,6 +3,7 @@
 import base64
 import dataclasses
 import json
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ from watcherlite.domain.resource_results import (
     Result,
 )
 from watcherlite.plugins.base import ResourceContext
+from watcherlite.plugins.openstack import errors
 from watcherlite.plugins.openstack.resources import (
     fields,
     references,
@@ -32,6 +34,8 @@ from watcherlite.plugins.openstack.resources.markers import KEY, Marker, Metadat
 from watcherlite.plugins.openstack.resources.server_health import ServerHealth
 from watcherlite.plugins.resource_handlers import scaling_policy
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
+
+LOG = logging.getLogger(__name__)
 
 _METADATA: Mapping[str, Any] = {
     'type': 'object',
@@ -580,7 +584,8 @@ class Server(ServerHealth):
             present.get('id') == desired.id
         )
         if status == 'VERIFY_RESIZE':
-            connection.compute.confirm_server_resize(found)
+            context.fence()
+            _confirm_resize(connection, found)
             return False
         if status not in self.settled:
             return False
@@ -630,6 +635,19 @@ class Server(ServerHealth):
         if self.status_of(record_of(found)) == token['status']:
             return None
         return self.later(token)
+
+
+def _confirm_resize(connection: Any, found: Any) -> None:
+    """Confirm a resize, unless an earlier request confirms it.
+
+    nova shows the server as before until it has ended, and refuses another request.
+    """
+    from openstack import exceptions as cloud
+
+    try:
+        connection.compute.confirm_server_resize(found)
+    except (cloud.BadRequestException, cloud.ConflictException) as error:
+        LOG.info('The server %s is read again: %s', found.id, errors.clean(str(error)))
 
 
 def _user_data(context: ResourceContext) -> str:

@@ -2,6 +2,8 @@
 
 import base64
 
+from openstack import exceptions as sdk_exceptions
+
 from tests.unit.plugins.openstack.resources import case
 from watcherlite import exceptions
 from watcherlite.domain.resource_results import KEEP, REPLACE, UPDATE
@@ -97,6 +99,18 @@ class TestServers(ServerCase):
         self.assertEqual('#!/bin/sh', base64.b64decode(record['user_data']).decode())
         self.assertEqual([{'port': port.id, 'tag': 'nic'}], record['networks'])
         self.assertEqual({'group': 'g'}, record['scheduler_hints'])
+
+    def test_a_resize_that_is_being_confirmed_is_waited_for(self):
+        run = self.server()
+        self.record(run)['flavor'] = {'original_name': 'large'}
+        self.compute.statuses['server'] = ['VERIFY_RESIZE'] * 4 + ['ACTIVE']
+        refused = sdk_exceptions.BadRequestException('Instance has not been resized')
+        self.compute.failures['confirm_server_resize'] = [refused]
+
+        settled = run.update({**BASE, 'flavor': 'large'})
+
+        self.assertEqual('COMPLETE', settled.status, settled.reason)
+        self.assertLess(1, self.compute.names().count('confirm_server_resize'))
 
     def test_without_networks_nova_chooses(self):
         self.assertEqual('auto', self.record(self.server())['networks'])
