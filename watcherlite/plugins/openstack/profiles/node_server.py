@@ -248,7 +248,7 @@ class NodeServer(servers.Server):
         if asked.confirms and status == _VERIFY_RESIZE:
             if not token.get('confirmed'):
                 context.fence()
-                connection.compute.confirm_server_resize(found)
+                servers.confirm_resize(connection, found)
             return self.later({**token, 'confirmed': True})
         if status in asked.reached:
             return self._operated(connection, found, record)

@@ -585,7 +585,7 @@ class Server(ServerHealth):
         )
         if status == 'VERIFY_RESIZE':
             context.fence()
-            _confirm_resize(connection, found)
+            confirm_resize(connection, found)
             return False
         if status not in self.settled:
             return False
@@ -637,7 +637,7 @@ class Server(ServerHealth):
         return self.later(token)
 
 
-def _confirm_resize(connection: Any, found: Any) -> None:
+def confirm_resize(connection: Any, found: Any) -> None:
     """Confirm a resize, unless an earlier request confirms it.
 
     nova shows the server as before until it has ended, and refuses another request.
