@@ -81,6 +81,39 @@ class TestConnections(case.CloudCase):
         ):
             list(self.connect(case.DEMO).compute.hypervisors())
 
+    def test_a_token_of_a_user_gives_a_connection_of_its_project(self):
+        demo = self.connect(case.DEMO)
+        made = demo.identity.create_application_credential(
+            demo.current_user_id, self.unique_name('app')
+        )
+        self.addCleanup(
+            demo.identity.delete_application_credential, demo.current_user_id, made.id
+        )
+        # Its token cannot be exchanged for another one.
+        restricted = self.open_clouds(
+            cloud=None,
+            client_config_file=None,
+            auth_type='v3applicationcredential',
+            auth={
+                'auth_url': self.options()['auth_url'],
+                'application_credential_id': made.id,
+                'application_credential_secret': made.secret,
+            },
+        ).service_connection()
+        clouds = self.open_clouds()
+
+        for session in (demo.session, restricted.session):
+            token = session.get_token()
+            connection = clouds.token_connection(token)
+            self.assertEqual(demo.current_project_id, connection.current_project_id)
+            self.assertEqual(token, connection.session.get_token())
+            self.assertIsNotNone(connection.compute.find_flavor('m1.nano'))
+        with (
+            self.assertRaises(exceptions.Forbidden),
+            errors.translated('identity', 'the token'),
+        ):
+            clouds.token_connection('not-a-token')
+
     def test_a_missing_server_is_not_found(self):
         with (
             self.assertRaisesRegex(exceptions.NotFound, '^server 6f70: the compute'),

@@ -44,13 +44,13 @@ def _context(request: Request, tenant: str, everywhere: bool) -> RequestContext:
 
 def connected_context(request: Request) -> RequestContext:
     """Return the context of the caller, with connections to OpenStack by the token."""
-    by, caller, clouds = context_of(request), request.caller, request.services.clouds
-    token, project = caller.token, caller.project_id
-    if not clouds.is_configured or token is None or project is None:
+    by, clouds = context_of(request), request.services.clouds
+    token = request.caller.token
+    if not clouds.is_configured or token is None:
         return by
 
     def connect(region: str | None) -> Any:
-        return clouds.token_connection(token, project, region)
+        return clouds.token_connection(token, region)
 
     return dataclasses.replace(by, connect=connect)
 

@@ -12,6 +12,7 @@ from keystoneauth1 import plugin as keystone_plugin
 from keystoneauth1 import session as keystone_session
 from keystoneauth1.access import service_catalog
 from keystoneauth1.identity import v3
+from keystoneauth1.identity.access import AccessInfoPlugin
 from openstack import config as openstack_config
 from openstack import connection
 from openstack.config import cloud_region
@@ -129,11 +130,17 @@ class Identities:
             cast('TrustedUser', plugin).renewed = renewed
         return plugin
 
-    def token_plugin(
-        self, token: str, project_id: str
-    ) -> keystone_plugin.BaseAuthPlugin:
-        """Return the plugin that gets tokens of a project by a token of a user."""
-        return v3.Token(self._identity_url(), token, project_id=project_id)
+    def token_plugin(self, token: str) -> keystone_plugin.BaseAuthPlugin:
+        """Return the plugin that uses the token of a user, with its service catalog.
+
+        It reads the catalog from keystone: a token of an application credential cannot
+        be exchanged for another one.
+        """
+        response = self.user_client(token).get(
+            '/auth/tokens', headers={'X-Subject-Token': token}
+        )
+        found = access.AccessInfoV3(body=response.json(), auth_token=token)
+        return AccessInfoPlugin(found, auth_url=self._identity_url())
 
     @property
     def uses_password(self) -> bool:

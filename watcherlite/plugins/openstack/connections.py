@@ -98,15 +98,15 @@ class Clouds:
             raise exceptions.Forbidden(NO_CREDENTIAL)
         return self.service_connection(region)
 
-    def token_connection(
-        self, token: str, project_id: str, region: str | None = None
-    ) -> 'Connection':
+    def token_connection(self, token: str, region: str | None = None) -> 'Connection':
         """Return a connection with the token of a user, which is not kept.
+
+        It reads the service catalog of the token from keystone.
 
         :raises ConfigurationError, Invalid: see `service_connection`
         """
         identities = self.identities()
-        return identities.connect(identities.token_plugin(token, project_id), region)
+        return identities.connect(identities.token_plugin(token), region)
 
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """Return an object that all plugins of the process share, by its key."""

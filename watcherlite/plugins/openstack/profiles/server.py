@@ -69,8 +69,8 @@ class ServerProfile(CloudClient, ResourceHandler):
         properties: Mapping[str, Any],
     ) -> None:
         given = properties.get('context') or {}
-        connection = connect(given.get(placement.REGION))
         with errors.translated(self.service, 'the profile'):
+            connection = connect(given.get(placement.REGION))
             problems = list(server_references.problems(connection, properties))
         if problems:
             raise exceptions.Invalid('; '.join(problems))
