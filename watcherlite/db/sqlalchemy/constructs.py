@@ -7,7 +7,7 @@ thousand, and a server prepares it once.
 import datetime
 import functools
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -253,24 +253,22 @@ class RowSource(sa.TableClause):
         super().__init__(parameter[0], *(sa.column(_name(c), c.type) for c in columns))
         self.parameter = parameter
         self._conversions: weakref.WeakKeyDictionary[
-            sa.Dialect, list[Convert | None]
+            sa.Dialect, list[tuple[int, Convert]]
         ] = weakref.WeakKeyDictionary()
 
     def document(self, dialect: sa.Dialect, rows: Sequence[Sequence[Any]]) -> Any:
         """Return the parameter for rows, each with the values of the columns."""
-        converts = self._conversions.get(dialect)
-        if converts is None:
-            converts = [_conversion(column.type, dialect) for column in self.c]
-            self._conversions[dialect] = converts
-        # By columns, most of which need no conversion.
-        columns = [
-            column if convert is None else list(map(convert, column))
-            for column, convert in zip(zip(*rows, strict=True), converts, strict=True)
-        ]
-        written = list(zip(*columns, strict=True))
+        conversions = self._conversions.get(dialect)
+        if conversions is None:
+            conversions = list(_conversions(self.c, dialect))
+            self._conversions[dialect] = conversions
+        written = [list(row) for row in rows]
+        for at, convert in conversions:
+            for row in written:
+                row[at] = convert(row[at])
         if (
             dialect.name == 'sqlite'
-            and _padded(len(rows)) * len(converts) <= _MOST_VALUES
+            and _padded(len(rows)) * len(self.c) <= _MOST_VALUES
         ):
             return RowValues(self, written)
         if dialect.name != 'postgresql':
@@ -284,11 +282,15 @@ def _name(column: sa.ColumnElement[Any]) -> str:
     return name
 
 
-def _conversion(kind: sa.types.TypeEngine[Any], dialect: sa.Dialect) -> Convert | None:
-    """Return the conversion of a value to JSON; None: no conversion."""
-    if isinstance(kind, sa.types.TypeDecorator):
-        return kind.bind_processor(dialect)
-    return None
+def _conversions(
+    columns: Iterable[sa.ColumnElement[Any]], dialect: sa.Dialect
+) -> Iterator[tuple[int, Convert]]:
+    """Yield the conversions of values to JSON, by columns; most need none."""
+    for at, column in enumerate(columns):
+        if isinstance(column.type, sa.types.TypeDecorator):
+            convert = column.type.bind_processor(dialect)
+            if convert is not None:
+                yield at, convert
 
 
 #: The names of the types of integers, times and texts in a source of rows.
