@@ -150,9 +150,12 @@ class PlanCase(ApiCase, case.CloudCase):
                 TIMEOUT,
             )
 
-    def create_volume(self, size=1, volume_type='fast'):
-        """Create a volume of the project demo; delete it at the end of the test."""
-        volume = self.demo.block_storage.create_volume(
+    def create_volume(self, size=1, volume_type='fast', connection=None):
+        """Create a volume; delete it at the end of the test.
+
+        :param connection: of its project; None: the project demo
+        """
+        volume = (connection or self.demo).block_storage.create_volume(
             name=self.unique_name('volume'), size=size, volume_type=volume_type
         )
         self.addCleanup(self.delete_volume, volume.id)

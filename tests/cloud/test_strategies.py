@@ -253,8 +253,9 @@ class TestCache(MeasuredCase):
 class TestPlaces(AuditCase):
     def test_servers_and_volumes_of_a_zone_migrate(self):
         source, destination = HOSTS
-        (server,) = self.create_servers_on(self.connect_to_new_project(), source)
-        volume = self.create_volume()
+        connection = self.connect_to_new_project()
+        (server,) = self.create_servers_on(connection, source)
+        volume = self.create_volume(connection=connection)
         pool = self.other_pool(volume.host)
         self.start_standalone()
 
@@ -281,10 +282,8 @@ class TestPlaces(AuditCase):
         )
 
     def test_a_volume_leaves_a_full_pool_by_a_retype(self):
-        size = 10
-        first, second = (
-            self.create_volume(size=size, volume_type='slow') for _ in range(2)
-        )
+        size, connection = 10, self.connect_to_new_project()
+        first, second = (self.create_volume(size, 'slow', connection) for _ in range(2))
         pool = first.host
 
         def used():

@@ -86,7 +86,6 @@ class StorageSnapshot:
     :param snapshots: the id of each snapshot -> that of its volume
     :param unaccounted: the name of each pool -> the provisioned capacity in GiB that
         its volumes did not account for when they were collected
-    :param drift: the name of a pool -> the change of this capacity since then
     """
 
     pools: Sequence[Pool] = ()
@@ -94,7 +93,6 @@ class StorageSnapshot:
     types: Sequence[VolumeType] = ()
     snapshots: Mapping[str, str] = dataclasses.field(default_factory=dict)
     unaccounted: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    drift: Mapping[str, float] = dataclasses.field(default_factory=dict)
 
 
 def unaccounted(pools: Iterable[Pool], volumes: Iterable[Volume]) -> dict[str, float]:

@@ -1,13 +1,12 @@
 """The changes of the storage model by notifications of cinder.
 
 They are not versioned. A volume in them has the id of its type, and whether it is
-bootable only as metadata of an image. The migration of a volume has none, but the
-reports of the capacity of pools show it: one lost what another gained, and no
-notification about a volume accounts for it.
+bootable only as metadata of an image. The migration of a volume has none, nor has the
+deletion of the copy that remains. But the reports of the capacity of pools show it: one
+lost capacity, and no notification about a volume accounts for it.
 """
 
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,7 +29,9 @@ EVENT_TYPES = (
 )
 #: The status of a volume that is migrated to a backend of its new type.
 _RETYPING = 'retyping'
-#: The least change of a capacity in GiB that is a migration: no volume is smaller.
+#: The status of a volume whose deletion has begun.
+_DELETING = 'deleting'
+#: The least loss of capacity in GiB that is a migration: no volume is smaller.
 _LEAST = 1
 #: The migration statuses of volumes that are not migrated.
 _IN_PLACE = (None, '', 'none', 'success', 'error')
@@ -58,7 +59,6 @@ class _Changes:
         self._pools = {pool.name: pool for pool in snapshot.pools}
         self._volumes = {volume.uuid: volume for volume in snapshot.volumes}
         self._snapshots = dict(snapshot.snapshots)
-        self._drift = dict(snapshot.drift)
 
     def snapshot(self) -> StorageSnapshot:
         with_snapshots = set(self._snapshots.values())
@@ -72,7 +72,6 @@ class _Changes:
                 for volume in self._volumes.values()
             ),
             snapshots=self._snapshots,
-            drift=self._drift,
         )
 
     def apply(self, event_type: str, data: Mapping[str, Any]) -> bool:
@@ -99,21 +98,16 @@ class _Changes:
             # Some backends never report it.
             return True
         left = storage.unaccounted([changed], self._volumes.values())[pool.name]
-        drift = left - self._before.unaccounted.get(pool.name, left)
-        if math.isfinite(drift):
-            self._drift[pool.name] = drift
-        return not self._has_migration()
-
-    def _has_migration(self) -> bool:
-        """Return whether a pool lost capacity that another one gained."""
-        values = self._drift.values()
-        return min(values, default=0) <= -_LEAST and max(values, default=0) >= _LEAST
+        # The deletion of a snapshot, or of a volume before the model was collected, are
+        # other causes; they only cost a collection.
+        return left - self._before.unaccounted.get(pool.name, left) > -_LEAST
 
     def _apply_to_volume(
         self, event_type: str, uuid: str, data: Mapping[str, Any]
     ) -> bool:
-        if not data['host']:
-            # It is in no pool, so it is in no model.
+        if not data['host'] or data['status'] == _DELETING:
+            # It is in no pool, so it is in no model; or it is the copy that remains of
+            # a migrated volume, whose deletion has no end.
             self._volumes.pop(uuid, None)
             return True
         known = self._volumes.get(uuid)

@@ -116,6 +116,7 @@ class TestStorage(base.TestCase):
             )
 
         names = ('storage@fast#1', 'storage@fast#2', 'storage@fast#3')
+        copied = ('volume.create.end', volume('v2', names[1]))
         pools = tuple(
             dataclasses.replace(POOL, name=name, provisioned_capacity_gb=provisioned)
             for name, provisioned in zip(names, (13, 20, 0), strict=True)
@@ -128,23 +129,25 @@ class TestStorage(base.TestCase):
         grown = ('volume.resize.end', volume('v1', first, size=9))
 
         for events, is_applied in (
-            # The volume left the first pool.
-            ([report(first, 10), report(second, 23)], False),
-            ([report(second, 23), created, report(first, 10)], False),
-            # Notifications of volumes account for the change, or for one of two.
+            # The volume left the first pool, moved by the backend or as a copy.
+            ([report(second, 23), report(first, 10)], False),
+            ([copied, report(second, 23), report(first, 10)], False),
+            # Notifications about volumes account for the changes.
             ([created, report(second, 25), grown, report(first, 19)], True),
-            # A snapshot has no notification with its size.
-            ([report(second, 23)], True),
+            ([('volume.delete.end', volume('v1', first)), report(first, 10)], True),
+            # What is gained may be a snapshot.
             ([report(second, 23), report(first, 16)], True),
-            # A pool that does not report it gains and loses nothing.
-            ([report(first, 10), report(silent, 0)], True),
+            # A backend that does not report it loses nothing.
+            ([('volume.create.end', volume('v3', silent)), report(silent, 0)], True),
         ):
             self.assertEqual(
                 is_applied, self.apply(*events, snapshot=snapshot) is not None, events
             )
-        # Reports may arrive between two uses of the model.
-        half = self.apply(report(second, 23), snapshot=snapshot)
-        self.assertIsNone(self.apply(report(first, 10), snapshot=half))
+
+    def test_the_remaining_copy_of_a_migrated_volume_is_removed(self):
+        self.check(
+            [], ('volume.detach.end', volume('v1', POOL.name, status='deleting'))
+        )
 
     def test_the_last_snapshot_frees_its_volume(self):
         created = self.apply(
