@@ -5,11 +5,7 @@ from typing import ClassVar
 from openstack import exceptions as sdk
 
 from tests.unit.plugins.openstack.resources import case
-from tests.unit.plugins.openstack.resources.fake_cloud import (
-    FakeObject,
-    FakeService,
-    conflict,
-)
+from tests.unit.plugins.openstack.resources.fake_cloud import FakeObject, FakeService
 from tests.unit.plugins.openstack.resources.test_services import FakeResponse
 from watcherlite import exceptions
 from watcherlite.plugins.openstack.resources import clustering
@@ -41,8 +37,6 @@ class FakeClustering(FakeService):
 
     def _started(self, *request):
         self.requests.append(request)
-        if self.failures[request[0]]:
-            raise self.failures[request[0]].pop(0)
         return {'action': 'an-action'}
 
     def get_action(self, action):
@@ -59,21 +53,31 @@ class FakeClustering(FakeService):
         headers = {'Location': '/actions/an-action'} if is_action else {}
         return FakeResponse(202, {}, headers)
 
-    def resize_cluster(self, cluster, **sizes):
-        return self._started('resize', sizes)
-
-    def attach_policy_to_cluster(self, cluster, policy, enabled):
-        found = self._started('attach', cluster, policy, enabled)
-        self.bindings[cluster, policy] = enabled
-        return found
-
-    def update_cluster_policy(self, cluster, policy, enabled):
-        self.bindings[cluster, policy] = enabled
-        return self._started('change', cluster, policy, enabled)
-
-    def detach_policy_from_cluster(self, cluster, policy):
-        del self.bindings[cluster, policy]
-        return self._started('detach', cluster, policy)
+    def post(self, path, json):
+        """Start an action on a cluster."""
+        cluster = path.split('/')[2]
+        ((name, values),) = json.items()
+        pair = cluster, values.get('policy_id')
+        if self.failures[name]:
+            self.requests.append((name,))
+            return self.failures[name].pop(0)
+        if name == 'resize':
+            found = self._started('resize', values)
+        elif name == 'policy_attach':
+            found = self._started('attach', *pair, values['enabled'])
+            self.bindings[pair] = values['enabled']
+        elif name == 'policy_update':
+            found = self._started('change', *pair, values['enabled'])
+            self.bindings[pair] = values['enabled']
+        elif name == 'policy_detach':
+            found = self._started('detach', *pair)
+            del self.bindings[pair]
+        else:
+            added = name == 'add_nodes'
+            node = self.objects['node'][values['nodes'][0]]
+            node['cluster_id'] = cluster if added else ''
+            found = self._started('add' if added else 'remove', cluster)
+        return FakeResponse(202, found)
 
     def get_cluster_policy(self, policy, cluster):
         if (cluster, policy) not in self.bindings:
@@ -86,14 +90,6 @@ class FakeClustering(FakeService):
             for (one, policy), enabled in self.bindings.items()
             if one == cluster
         ]
-
-    def add_nodes_to_cluster(self, cluster, nodes):
-        self.objects['node'][nodes[0]]['cluster_id'] = cluster
-        return self._started('add', cluster)
-
-    def remove_nodes_from_cluster(self, cluster, nodes):
-        self.objects['node'][nodes[0]]['cluster_id'] = ''
-        return self._started('remove', cluster)
 
 
 class ClusteringCase(case.ResourceCase):
@@ -209,7 +205,8 @@ class TestClusters(ClusteringCase):
 
     def test_a_request_is_repeated_while_another_action_runs(self):
         run = self.cluster()
-        self.service.failures['resize'] = [conflict(), conflict()]
+        locked = FakeResponse(409, {'error': {'message': 'it is locked'}})
+        self.service.failures['resize'] = [locked, locked]
 
         requests = self.updated(run, profile=PROFILE, desired_capacity=1)
 
