@@ -282,7 +282,7 @@ class TestPlaces(AuditCase):
         )
 
     def test_a_volume_leaves_a_full_pool_by_a_retype(self):
-        size, connection = 10, self.connect_to_new_project()
+        size, connection = 40, self.connect_to_new_project()
         first, second = (self.create_volume(size, 'slow', connection) for _ in range(2))
         pool = first.host
 
