@@ -268,7 +268,7 @@ class TestAppearance(AppearanceCase):
                 width = browser.driver.execute_script(
                     'return document.documentElement.scrollWidth'
                 )
-                self.assertLessEqual(width, PHONE[0])
+                self.assertLessEqual(width, PHONE[0], name)
 
     def test_a_phone_shows_a_running_plan(self):
         browser = self.open(f'/action_plans/{self.night}', size=PHONE)
