@@ -3,19 +3,15 @@
 import json
 from typing import Any
 
-from openstack import config as sdk_config
-from openstack import connection as sdk_connection
 from openstack.clustering.v1 import cluster as sdk_cluster
 
-from tests.acceptance.daemons import ENGINE, wait_until
-from tests.acceptance.test_api import ApiCase
-from tests.cloud import case
+from tests.acceptance.daemons import wait_until
+from tests.cloud import user_case
 
 #: Seconds that an action on a cluster may take on a busy machine.
 TIMEOUT = 120
 ENDED = frozenset({'SUCCEEDED', 'FAILED', 'CANCELLED'})
 VERSION = 'clustering 1.14'
-QUOTA = {'instances': 20, 'cores': 20}
 #: The properties of the smallest server.
 SERVER: dict[str, Any] = {
     'flavor': 'm1.nano',
@@ -24,73 +20,13 @@ SERVER: dict[str, Any] = {
 }
 
 
-class ClusterCase(ApiCase, case.CloudCase):
-    """The API and an engine, and a user who is a member of a project of its own.
-
-    :ivar user: the connection of the user, to the services and to this API
-    :ivar clouds_file: a clouds.yaml with the user as cloud-demo
-    :ivar engine: the engine
-    """
+class ClusterCase(user_case.UserCase):
+    """A test of clusters of the user; all are deleted after it."""
 
     def setUp(self) -> None:
         super().setUp()
-        self.admin = self.connect(case.ADMIN)
-        project = self.make_project()
-        options: dict[str, Any] = {
-            'api': {'auth_strategy': 'keystone'},
-            'keystone_authtoken': {'auth_type': 'password', **self.options()},
-            'openstack': {
-                'cloud': case.SERVICE,
-                'client_config_file': self.service_clouds(),
-            },
-            'engine': {'lease': 5, 'sweep_interval': 0.3, 'max_parallel': 16},
-        }
-        _, port = self.serve(**options)
-        self.clouds_file = self.changed_clouds(
-            case.DEMO,
-            auth=self.options(case.DEMO, project_name=project),
-            clustering_endpoint_override=f'http://127.0.0.1:{port}/clustering',
-        )
-        self.path = self.ini(**options)
-        self.start_engine()
-        self.user = self.connect_user()
         self.clustering = self.user.clustering
         self.addCleanup(self.remove_clusters)
-
-    def service_clouds(self) -> str:
-        """Return the path of the clouds.yaml of the service."""
-        return self.variables['OS_CLIENT_CONFIG_FILE']
-
-    def start_engine(self) -> None:
-        """Start an engine."""
-        self.engine = self.start_ready(ENGINE, self.path)
-
-    def make_project(self) -> str:
-        """Create a project whose only member is the user; return its name."""
-        identity, name = self.admin.identity, self.unique_name('project')
-        project = identity.create_project(name=name, domain_id='default')
-        self.addCleanup(self.remove_project, project.id)
-        identity.assign_project_role_to_user(
-            project, identity.find_user('demo'), identity.find_role('member')
-        )
-        self.admin.compute.update_quota_set(project.id, **QUOTA)
-        return name
-
-    def remove_project(self, project_id: str) -> None:
-        """Delete a project, with the security group that neutron has given it."""
-        for group in self.admin.network.security_groups(project_id=project_id):
-            self.admin.network.delete_security_group(group)
-        self.admin.compute.revert_quota_set(project_id)
-        self.admin.identity.delete_project(project_id)
-
-    def connect_user(self) -> Any:
-        """Return a connection of openstacksdk as the user."""
-        found = sdk_config.OpenStackConfig(
-            config_files=[self.clouds_file], load_envvars=False
-        )
-        connection = sdk_connection.Connection(config=found.get_one(case.DEMO))
-        self.addCleanup(connection.close)
-        return connection
 
     def remove_clusters(self) -> None:
         """Delete all clusters and nodes of the project; fail if servers are left."""
@@ -108,26 +44,6 @@ class ClusterCase(ApiCase, case.CloudCase):
             lambda: f'{[found.status_reason for found in listing()]}',
             TIMEOUT,
         )
-
-    def left(self) -> dict[str, list[str]]:
-        """Return the objects of the project that exist, by their kind."""
-        listings = {
-            'server': self.user.compute.servers,
-            'server group': self.user.compute.server_groups,
-            'port': self.user.network.ports,
-            'floating IP': self.user.network.ips,
-            'volume': self.user.block_storage.volumes,
-        }
-        project = self.user.current_project_id
-        found = {
-            kind: [
-                item.name or item.id
-                for item in listing()
-                if getattr(item, 'project_id', project) in (project, None)
-            ]
-            for kind, listing in listings.items()
-        }
-        return {kind: names for kind, names in found.items() if names}
 
     # requests
 

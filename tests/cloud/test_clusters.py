@@ -5,9 +5,7 @@ from typing import Any
 from openstack import exceptions as sdk_exceptions
 
 from tests.acceptance.clients import environments
-from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.daemons import wait_until
-from tests.cloud import case
 from tests.cloud.cluster_case import SERVER, TIMEOUT, VERSION, ClusterCase
 
 TEMPLATE: dict[str, Any] = {
@@ -428,21 +426,9 @@ class TestClustersOfStacks(ClusterCase):
 class TestClient(ClusterCase):
     """The unmodified `openstack cluster`."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.clients = shared_clients(environments.SENLIN)
-
     def command(self, *argv: str) -> Any:
         """Run `openstack cluster ...` as the user; return its JSON output."""
-        done = self.clients.run(
-            'openstack',
-            f'--os-cloud={case.DEMO}',
-            'cluster',
-            *argv,
-            '-f',
-            'json',
-            OS_CLIENT_CONFIG_FILE=self.clouds_file,
-        )
+        done = self.run_openstack(environments.SENLIN, 'cluster', *argv, '-f', 'json')
         return done.json()
 
     def test_a_specification_of_senlin_makes_a_cluster(self) -> None:
