@@ -1029,6 +1029,12 @@ class NestedHandler(ResourceHandler):
     called again, with the data that they returned and the same `context.uuid`.
     """
 
+    #: Attributes that have those of the members by their names, so that `get_attr:
+    #: [group, attributes, ATTRIBUTE, KEY]` is the value at KEY of each member.
+    member_attributes: ClassVar[Collection[str]] = ()
+    #: Whether attributes that it does not declare are those of its members.
+    lists_member_attributes: ClassVar[bool] = False
+
     def attribute_names(self, properties: Mapping[str, Any]) -> Collection[str] | None:
         """Return None: attributes of members and outputs exist, too."""
         return None

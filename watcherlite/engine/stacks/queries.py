@@ -1,7 +1,6 @@
 """Queries on stacks, resources and events, for the API."""
 
 import dataclasses
-import functools
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from watcherlite.domain.templates.parameters import MASK
 from watcherlite.domain.templates.scope import MAX_SHOWN
 from watcherlite.engine import software
 from watcherlite.engine.stacks import handlers, resolution
+from watcherlite.engine.stacks.attribute_reader import AttributeReader
 from watcherlite.engine.stacks.handlers import ResourceHandlers
 from watcherlite.engine.stacks.requests import abandonment
 from watcherlite.states import stack as states
@@ -363,8 +363,7 @@ class StackQueries:
     ) -> resolution.RowReferences:
         return resolution.RowReferences(
             {row.name: row for row in rows},
-            functools.partial(resolution.stored_members, self._store),
-            functools.partial(resolution.read_live_attribute, self._handlers, stack),
+            AttributeReader(self._store, self._handlers, stack),
         )
 
 

@@ -2,8 +2,8 @@
 
 import collections
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 from watcherlite import exceptions
 from watcherlite.db.api import Store
@@ -19,10 +19,6 @@ from watcherlite.domain.templates import formats
 from watcherlite.domain.templates.blueprint import Blueprint
 from watcherlite.domain.templates.scope import EvaluationBudget
 from watcherlite.engine.stacks import handlers
-from watcherlite.engine.stacks.resource_context import (
-    DryRunAction,
-    build_handler_context,
-)
 from watcherlite.states import stack as states
 
 #: The maximum number of cached blueprints; a blueprint never changes.
@@ -149,48 +145,48 @@ def stored_members(store: Store, row: Resource) -> list[Resource]:
     return [] if row.nested_id is None else store.list_resources([row.nested_id])
 
 
-def read_live_attribute(
-    known: handlers.ResourceHandlers, stack: Stack, row: Resource, name: str
-) -> Any:
-    """Return the present value of a live attribute; None: it is none.
+class Reader(Protocol):
+    """Reads attributes that the row of a resource does not have."""
 
-    :param known: the handlers of this process
-    :raises Invalid: it cannot be read
-    """
-    try:
-        handler = handlers.make_handler(known, row.handler)
-    except exceptions.PluginError:
-        return None
-    if name not in handler.live_attributes or not row.exists:
-        return None
-    context = build_handler_context(DryRunAction(), stack, row, {})
-    try:
-        return handler.read_attribute(context, name)
-    except exceptions.WatcherliteError as error:
-        raise exceptions.Invalid(
-            f'The attribute {name} of {row.name} cannot be read: {error}'
-        ) from None
+    def members(self, row: Resource) -> Sequence[Resource]:
+        """Return the resources of the stack that a resource is; none if it is none."""
+
+    def live(self, row: Resource, name: str) -> Any:
+        """Return the present value of a live attribute; None: it is none.
+
+        :raises Invalid: it cannot be read
+        """
+
+    def member_attribute(self, row: Resource, path: Sequence[Any]) -> int | None:
+        """Return where in a path the name of an attribute of all members is.
+
+        :returns: None: the path is not that of an attribute of members
+        """
+
+    def gathered(
+        self, row: Resource, members: Sequence[Resource], name: str
+    ) -> Mapping[str, Any]:
+        """Return the attributes of a group with a live attribute of its members.
+
+        :raises Invalid: it cannot be read
+        """
 
 
 class RowReferences:
     """The values of get_resource and get_attr: implements `blueprint.References`.
 
     :param rows: the resources that exist, by name; references to others give None
-    :param members: returns the members of a resource; None: there are none
-    :param read: returns the present value of a live attribute; None: they have none
+    :param reader: None: only the attributes of the rows are known
     """
 
     def __init__(
-        self,
-        rows: Mapping[str, Resource],
-        members: Callable[[Resource], Sequence[Resource]] | None = None,
-        read: Callable[[Resource, str], Any] | None = None,
+        self, rows: Mapping[str, Resource], reader: Reader | None = None
     ) -> None:
         self._rows = rows
-        self._members = members
-        self._read = read
-        self._live: dict[tuple[str, str], Any] = {}
-        self._known: dict[str, dict[str, Resource]] = {}
+        self._reader = reader
+        # By the id of the resource.
+        self._live: dict[tuple[int, str], Any] = {}
+        self._members: dict[int, dict[str, Resource]] = {}
 
     def reference(self, name: str) -> Any:
         """Return the value of get_resource."""
@@ -202,46 +198,72 @@ class RowReferences:
     def attribute(self, name: str, path: Sequence[Any]) -> Any:
         """Return the value of get_attr; None for what does not exist.
 
-        :raises Invalid: there is no such member, or the output of a nested stack has
-            an error
+        :raises Invalid: there is no such member, the output of a nested stack has an
+            error, or an attribute cannot be read
         """
         row = self._rows.get(name)
         if row is None or row.base.action == 'INIT':
             return None
-        if not path:
-            return row.attributes
+        return self._value(row, path) if path else row.attributes
+
+    def _value(self, row: Resource, path: Sequence[Any]) -> Any:
         first, rest = str(path[0]), list(path[1:])
         if handlers.is_template(row.handler):
             error = (row.data.get(handlers.OUTPUT_ERRORS) or {}).get(first)
             if error is not None:
-                raise exceptions.Invalid(f'Error in {name} output {first}: {error}')
+                raise exceptions.Invalid(f'Error in {row.name} output {first}: {error}')
         if first == _SHOW and _SHOW not in row.attributes:
             return value_at(row.attributes, rest)
         if first.startswith('resource.'):
-            return self._member_attribute(row, first, rest)
-        if first in row.attributes or self._read is None:
+            return self._of_member(row, first, rest)
+        if self._reader is not None and row.nested_id is not None:
+            at = self._reader.member_attribute(row, path)
+            if at is not None:
+                return self._of_members(row, path[: at + 1], path[at + 1 :])
+        if first in row.attributes or self._reader is None:
             return value_at(row.attributes.get(first), rest)
         # One request for all references to it.
-        key = (name, first)
+        key = (row.id, first)
         if key not in self._live:
-            self._live[key] = self._read(row, first)
+            self._live[key] = self._reader.live(row, first)
         return value_at(self._live[key], rest)
 
-    def _member_attribute(self, row: Resource, first: str, rest: list[Any]) -> Any:
+    def _of_member(self, row: Resource, first: str, rest: list[Any]) -> Any:
         """Return the value of `resource.NAME[.ATTRIBUTE]` of a group."""
         _, _, named = first.partition('.')
         name, _, attribute = named.partition('.')
-        if row.name not in self._known:
-            rows = self._members(row) if self._members is not None else ()
-            self._known[row.name] = {member.name: member for member in rows}
-        member = self._known[row.name].get(name)
+        member = self._members_of(row).get(name)
         if member is None:
             raise exceptions.Invalid(f'{row.name} has no member {name}')
         if attribute:
             rest = [attribute, *rest]
         if not rest:
             return member.reference or member.physical_id
-        return value_at(member.attributes.get(str(rest[0])), rest[1:])
+        return self._value(member, rest)
+
+    def _of_members(
+        self, row: Resource, path: Sequence[Any], rest: Sequence[Any]
+    ) -> Any:
+        """Return the values of an attribute of all members, each at a path in it."""
+        found = value_at(row.attributes, path)
+        if found is None and self._reader is not None:
+            name = str(path[-1])
+            key = (row.id, name)
+            if key not in self._live:
+                members = list(self._members_of(row).values())
+                self._live[key] = self._reader.gathered(row, members, name)
+            found = value_at(self._live[key], path)
+        if isinstance(found, Mapping):
+            return {name: value_at(value, rest) for name, value in found.items()}
+        if isinstance(found, list | tuple):
+            return [value_at(value, rest) for value in found]
+        return value_at(found, rest)
+
+    def _members_of(self, row: Resource) -> Mapping[str, Resource]:
+        if row.id not in self._members:
+            rows = self._reader.members(row) if self._reader is not None else ()
+            self._members[row.id] = {member.name: member for member in rows}
+        return self._members[row.id]
 
 
 def value_at(value: Any, path: Sequence[Any]) -> Any:

@@ -24,6 +24,7 @@ class InstanceGroup(NestedHandler):
 
     description = 'A number of identical resources, each with its own name.'
     idempotent = True
+    member_attributes = ('outputs', 'outputs_list')
     properties: ClassVar[Mapping[str, Property]] = {
         'size': Property(group_batches.COUNT, 'The number of members.', updatable=True),
         'Size': Property(group_batches.COUNT, 'An alias of `size`.', updatable=True),

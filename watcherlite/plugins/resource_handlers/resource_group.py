@@ -24,6 +24,8 @@ class ResourceGroup(NestedHandler):
 
     description = 'A number of identical resources.'
     idempotent = True
+    member_attributes = ('attributes',)
+    lists_member_attributes = True
     properties: ClassVar[Mapping[str, Property]] = {
         'count': Property(
             {**group_batches.COUNT, 'default': 1},

@@ -1,10 +1,8 @@
 """The resolution of templates."""
 
-import functools
-from typing import Any, ClassVar, cast
+from typing import cast
 
 from tests import base
-from watcherlite import exceptions
 from watcherlite.db.api import Store
 from watcherlite.domain.stacks import Definition, Resource, Stack, StoredDefinition
 from watcherlite.engine.stacks import resolution
@@ -13,7 +11,6 @@ from watcherlite.engine.stacks.resolution import (
     RowReferences,
     definition_size,
 )
-from watcherlite.plugins.base import ResourceHandler
 
 STACK = Stack('u', 's', 't', 1, id=1)
 
@@ -71,31 +68,7 @@ class TestBlueprints(base.TestCase):
         self.assertEqual(values * 64 + len('abcdetextf'), definition_size(one))
 
 
-class Members:
-    """The members of every group; `read` are the groups whose members were read."""
-
-    def __init__(self, rows: list[Resource]) -> None:
-        self.rows = rows
-        self.read: list[str] = []
-
-    def __call__(self, row: Resource) -> list[Resource]:
-        self.read.append(row.name)
-        return self.rows
-
-
-class TestMembers(base.TestCase):
-    def test_the_members_of_a_group_are_read_once(self) -> None:
-        group = Resource('g', 1, 'g', 'G', 'G', 'CREATE', 'COMPLETE', nested_id=2, id=1)
-        member = Resource(
-            'm', 2, 'm', 'T', 'T', attributes={'a': 1}, reference='r', id=2
-        )
-        members = Members([member])
-        references = RowReferences({'g': group}, members)
-
-        self.assertEqual('r', references.attribute('g', ['resource.m']))
-        self.assertEqual(1, references.attribute('g', ['resource.m', 'a']))
-        self.assertEqual(['g'], members.read)
-
+class TestReferences(base.TestCase):
     def test_the_attribute_show_is_the_record_of_the_service_or_all_attributes(
         self,
     ) -> None:
@@ -115,76 +88,5 @@ class TestMembers(base.TestCase):
                 references.attribute('server', []),
                 references.attribute('value', ['show']),
                 references.attribute('value', ['show', 'value']),
-            ],
-        )
-
-
-class Console(ResourceHandler):
-    """A handler with a live attribute, whose service has a fault for the id `bad`."""
-
-    attributes: ClassVar[Any] = {'name': 'The name.'}
-    live_attributes: ClassVar[Any] = {'urls': 'The URLs.'}
-
-    def read_attribute(self, context: Any, name: str) -> Any:
-        if context.physical_id == 'bad':
-            raise exceptions.ServiceUnavailable('the service is not available')
-        return {name: [context.physical_id, context.tenant]}
-
-
-class Handlers:
-    """Counts the handlers that were made."""
-
-    made = 0
-
-    def make_resource_handler(self, name: str) -> ResourceHandler:
-        self.made += 1
-        if name != 'Console':
-            raise exceptions.PluginNotFound(f'no {name}')
-        return Console()
-
-
-class TestLiveAttributes(base.TestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.handlers = Handlers()
-
-    def references(self, physical_id: str | None, kind: str = 'Console') -> Any:
-        row = Resource(
-            *('u', 1, 'server', kind, kind, 'CREATE', 'COMPLETE'),
-            physical_id=physical_id,
-            attributes={'name': 'web'},
-            id=1,
-        )
-        read = functools.partial(
-            resolution.read_live_attribute, cast(Any, self.handlers), STACK
-        )
-        return RowReferences({'server': row}, read=read)
-
-    def test_they_are_read_once_for_all_references(self) -> None:
-        references = self.references('1')
-
-        self.assertEqual('web', references.attribute('server', ['name']))
-        self.assertEqual(0, self.handlers.made)
-        self.assertEqual('1', references.attribute('server', ['urls', 'urls', 0]))
-        self.assertEqual('t', references.attribute('server', ['urls', 'urls', 1]))
-        self.assertEqual(1, self.handlers.made)
-
-    def test_the_problem_of_the_service_is_that_of_the_reference(self) -> None:
-        error = self.assertRaises(
-            exceptions.Invalid, self.references('bad').attribute, 'server', ['urls']
-        )
-
-        self.assertEqual(
-            'The attribute urls of server cannot be read: the service is not available',
-            str(error),
-        )
-
-    def test_others_are_null(self) -> None:
-        self.assertEqual(
-            [None, None, None],
-            [
-                self.references('1').attribute('server', ['other']),
-                self.references(None).attribute('server', ['urls']),
-                self.references('1', 'Gone').attribute('server', ['urls']),
             ],
         )

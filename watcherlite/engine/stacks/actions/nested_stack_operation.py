@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -403,11 +402,7 @@ class NestedStackOperation:
             lambda: blueprints.by_id(nested, nested.definition_id)
         )
         references = resolution.RowReferences(
-            {row.name: row for row in rows},
-            functools.partial(resolution.stored_members, self._work.services.store),
-            functools.partial(
-                resolution.read_live_attribute, self._work.services.handlers, nested
-            ),
+            {row.name: row for row in rows}, self._work.attribute_reader(nested)
         )
         return blueprint.outputs(references)
 

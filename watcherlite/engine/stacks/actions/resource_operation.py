@@ -1,7 +1,6 @@
 """A resource during one step of its action: its rows, its handler, its stack."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -20,12 +19,9 @@ from watcherlite.engine.stacks.action_inputs import (
     ResourceInputs,
 )
 from watcherlite.engine.stacks.actions import expansion
+from watcherlite.engine.stacks.attribute_reader import AttributeReader
 from watcherlite.engine.stacks.handlers import make_handler
-from watcherlite.engine.stacks.resolution import (
-    RowReferences,
-    read_live_attribute,
-    stored_members,
-)
+from watcherlite.engine.stacks.resolution import RowReferences, stored_members
 from watcherlite.engine.stacks.resource_context import (
     HandlerContext,
     build_handler_context,
@@ -109,10 +105,12 @@ class ResourceOperation:
     @property
     def references(self) -> RowReferences:
         """Return the references that its template may resolve."""
-        read = functools.partial(
-            read_live_attribute, self.services.handlers, self.stack
-        )
-        return RowReferences(self.related, self.members, read)
+        return RowReferences(self.related, self.attribute_reader(self.stack))
+
+    def attribute_reader(self, stack: Stack) -> AttributeReader:
+        """Return the reader for the templates of a stack."""
+        services = self.services
+        return AttributeReader(services.store, services.handlers, stack, self.retry)
 
     def members(self, row: Resource) -> list[Resource]:
         """Return the members of a resource."""

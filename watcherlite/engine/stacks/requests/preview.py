@@ -25,6 +25,7 @@ from watcherlite.engine.stacks.actions.convergence import (
     external_change,
     is_new,
 )
+from watcherlite.engine.stacks.attribute_reader import AttributeReader
 from watcherlite.engine.stacks.requests.dry_run import DryRun, unknown_parameters
 from watcherlite.engine.stacks.requests.template_validator import final_batch
 from watcherlite.engine.stacks.resource_context import DryRunAction
@@ -191,7 +192,9 @@ class _UpdatePreview(_Preview):
         changes: Changes = {kind: [] for kind in KINDS}
         rows = expansion.current_rows(self.store.list_resources([stack.id]))
         staying: dict[str, Resource] = {}
-        references = resolution.RowReferences(staying, self._members)
+        references = resolution.RowReferences(
+            staying, AttributeReader(self.store, self.handlers, stack)
+        )
         order = {name: blueprint.requires[name] for name in blueprint.resources}
         now = DryRunAction().now()
         for name in graphlib.TopologicalSorter(order).static_order():

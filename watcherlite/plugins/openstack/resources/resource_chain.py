@@ -15,6 +15,8 @@ class ResourceChain(NestedHandler):
 
     description = 'A resource of each of several types, with the same properties.'
     idempotent = True
+    member_attributes = ('attributes',)
+    lists_member_attributes = True
     properties: ClassVar[Mapping[str, Property]] = {
         'resources': Property(
             fields.TEXTS,
