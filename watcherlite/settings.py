@@ -192,6 +192,7 @@ def openstack_settings(conf: cfg.ConfigOpts) -> OpenStackSettings:
         retries=group.retries,
         max_connections=group.max_connections,
         allow_service_authority=group.allow_service_authority,
+        remote_auth_urls=tuple(group.remote_auth_urls),
     )
 
 

@@ -54,7 +54,11 @@ class KeyPair(contract.CloudClient, contract.ResourceHandler):
         return Ready()
 
     def _compute(self, context):
-        clouds = self.clouds
+        clouds, secret = self.clouds, context.cloud_secret
+        if secret is not None:
+            return clouds.remote_connection(
+                context.credential, secret, context.region
+            ).compute
         return clouds.connection_for(context.credential, context.region).compute
 
 

@@ -2,14 +2,19 @@
 
 import dataclasses
 import json
+import logging
+import urllib.parse
 import uuid
 
 import sqlalchemy as sa
 
 from tests import bounded
 from tests.cloud import api_case, case
+from tests.functional.messaging.proxy import Proxy
+from tests.functional.plugins.http_server import Server
 from watcherlite import exceptions
 from watcherlite.api import operation
+from watcherlite.conf.logs import LOG_LEVELS
 from watcherlite.plugins.openstack.delegation import Delegations
 from watcherlite.plugins.openstack.errors import translated
 
@@ -31,6 +36,11 @@ class AuthorityCase(api_case.CloudApiCase):
 
     def setUp(self):
         super().setUp()
+        # The log is that of a daemon, whatever its own level.
+        for name, _, level in (each.partition('=') for each in LOG_LEVELS):
+            logger = logging.getLogger(name)
+            self.addCleanup(logger.setLevel, logger.level)
+            logger.setLevel(level)
         self.demo = self.user(case.DEMO)
         self.before = {trust['id'] for trust in self.trusts_of(self.demo)}
         self.addCleanup(self.delete_trusts)
@@ -48,6 +58,15 @@ class AuthorityCase(api_case.CloudApiCase):
                 dict(row._mapping)
                 for row in connection.execute(sa.text('SELECT * FROM credentials'))
             ]
+
+    def stored_texts(self):
+        """Return all values of the database."""
+        texts = []
+        with self.runtime.store.engine.connect() as connection:
+            for table in sa.inspect(connection).get_table_names():
+                for row in connection.execute(sa.text(f'SELECT * FROM {table}')):
+                    texts += map(str, row)
+        return '\n'.join(texts)
 
     def caller(self, *roles):
         """Return the user as a caller with some roles."""
@@ -109,17 +128,9 @@ class TestStacks(AuthorityCase):
         self.assertFalse(self.exists(self.demo, key_pair))
         bounded.wait_until(lambda: not self.credentials())
         self.assertEqual([], self.new_trusts())
-        for secret in (self.demo.token, trust['id']):
-            self.assertNotIn(secret, self.stored_texts())
-
-    def stored_texts(self):
-        """Return all values of the database."""
-        texts = []
-        with self.runtime.store.engine.connect() as connection:
-            for table in sa.inspect(connection).get_table_names():
-                for row in connection.execute(sa.text(f'SELECT * FROM {table}')):
-                    texts += map(str, row)
-        return '\n'.join(texts)
+        for text in (self.stored_texts(), self.log.output):
+            for secret in (self.demo.token, trust['id']):
+                self.assertNotIn(secret, text)
 
     def test_an_update_renews_a_deleted_trust(self):
         stack = self.create_stack()
@@ -296,6 +307,115 @@ class TestStacks(AuthorityCase):
         self.assertIn('application credential', text)
         self.assertNotIn(token, text)
         self.assertEqual([], self.new_trusts())
+
+
+class OtherCloudSite(api_case.CloudApiFixture):
+    """A service that permits stacks in the other cloud of the test."""
+
+    def configure(self, configuration):
+        super().configure(configuration)
+        for name, value in self._test.other_cloud().items():
+            configuration.set_override(name, value, 'openstack')
+
+
+class TestOtherCloud(AuthorityCase):
+    """Resources with a credential of their user in another cloud.
+
+    It is the same cloud by another URL, as another user. The small cloud has no
+    barbican: that is one of the test.
+    """
+
+    site = OtherCloudSite
+    secret = str(uuid.uuid4())
+
+    def other_cloud(self):
+        """Start barbican and the other cloud; return the options."""
+        keystone = urllib.parse.urlsplit(self.options()['auth_url'])
+        proxy = self.useFixture(Proxy(keystone.hostname, keystone.port))
+        self.auth_url = f'http://127.0.0.1:{proxy.port}/v3'
+        self.readers = []
+        barbican = self.useFixture(Server(self.answer)).url
+        return {
+            'client_config_file': self.changed_clouds(
+                key_manager_endpoint_override=f'{barbican}/v1'
+            ),
+            'remote_auth_urls': [self.auth_url],
+        }
+
+    def answer(self, exchange, request):
+        """Return the credential; record the user who reads it."""
+        kind = {'content_type': 'application/json'}
+        if request.path != f'/v1/secrets/{self.secret}/payload':
+            url = f'http://{request.headers["host"]}/v1'
+            links = [{'rel': 'self', 'href': url}]
+            version = {'id': 'v1', 'status': 'CURRENT', 'links': links}
+            exchange.answer(200, json.dumps({'versions': [version]}).encode(), **kind)
+            return
+        found = self.connect(case.ADMIN).identity.get(
+            '/auth/tokens', headers={'X-Subject-Token': request.headers['x-auth-token']}
+        )
+        self.readers.append(found.json()['token']['user']['id'])
+        payload = {
+            'auth_type': 'v3applicationcredential',
+            'auth': {'auth_url': self.auth_url, **self.credential},
+        }
+        exchange.answer(200, json.dumps(payload).encode(), **kind)
+
+    def test_a_nested_stack_is_created_and_deleted_there(self):
+        alt = self.user(case.ALT)
+        path = f'/users/{alt.id}/application_credentials'
+        identity = alt.connection.identity
+        body = {'application_credential': {'name': self.unique_name('app')}}
+        made = identity.post(path, json=body).json()['application_credential']
+        self.addCleanup(identity.delete, f'{path}/{made["id"]}')
+        self.credential = {
+            'application_credential_id': made['id'],
+            'application_credential_secret': made['secret'],
+        }
+        name, stacks = (
+            self.unique_name('stack'),
+            f'/orchestration/v1/{self.demo.project}/stacks',
+        )
+        inner = {
+            'type': 'OS::Heat::Stack',
+            'properties': {
+                'template': json.dumps(TEMPLATE),
+                'context': {'credential_secret_id': self.secret},
+            },
+        }
+        template = {**TEMPLATE, 'outputs': {}}
+        template['resources'] = {**TEMPLATE['resources'], 'inner': inner}
+
+        answer = self.call(
+            self.demo, 'POST', stacks, {'stack_name': name, 'template': template}
+        )
+        self.assertEqual(201, answer.status_code, answer.text)
+        stack = answer.json['stack']['id']
+        row = self.wait_for_stack(stack, 'CREATE_COMPLETE')
+
+        ids = {
+            resource.name: resource.physical_id
+            for resource in self.runtime.store.list_resources([row.id])
+        }
+        nested = self.runtime.store.find_stack(ids['inner'], None)
+        (there,) = self.runtime.store.list_resources([nested.id])
+        here, there = ids['key'], there.physical_id
+        self.assertEqual(
+            [(True, False), (False, True)],
+            [
+                (self.exists(user, here), self.exists(user, there))
+                for user in (self.demo, alt)
+            ],
+        )
+        self.assertEqual([self.demo.id], self.readers)
+        for text in (self.stored_texts(), self.log.output):
+            self.assertNotIn(made['secret'], text)
+
+        self.call(self.demo, 'DELETE', f'{stacks}/{name}/{stack}')
+        self.wait_for_stack(stack, 'DELETE_COMPLETE')
+
+        self.assertFalse(self.exists(alt, there))
+        bounded.wait_until(lambda: not self.credentials())
 
 
 class TestServiceUser(AuthorityCase):

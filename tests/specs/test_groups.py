@@ -12,9 +12,11 @@ from typing import Any
 from tests.stack_worlds import TENANT, StackWorld, StackWorldCase, res
 from watcherlite import exceptions
 from watcherlite.domain.stacks import Stack
+from watcherlite.plugins import base
 from watcherlite.plugins.resource_handlers.auto_scaling_group import AutoScalingGroup
 from watcherlite.plugins.resource_handlers.instance_group import InstanceGroup
 from watcherlite.plugins.resource_handlers.nested_stack import NestedStack
+from watcherlite.plugins.resource_handlers.nothing import Nothing
 from watcherlite.plugins.resource_handlers.resource_group import ResourceGroup
 from watcherlite.plugins.resource_handlers.scaling_policy import ScalingPolicy
 from watcherlite.states import stack as states
@@ -386,6 +388,56 @@ class TestNestedStack(GroupCase):
         assert begun and inner.deadline and around
         self.assertLessEqual(inner.deadline - begun, datetime.timedelta(minutes=5))
         self.assertLess(inner.deadline, around)
+
+    def test_stacks_in_it_are_in_its_cloud_and_region(self) -> None:
+        seen = {}
+
+        class Placed(Nothing):
+            def create(self, context: base.ResourceContext) -> None:
+                seen[context.resource_name] = (context.cloud_secret, context.region)
+
+        class Clouds:
+            def connection_for(self, *arguments: Any) -> Any:
+                raise exceptions.ServiceUnavailable('keystone')
+
+            remote_connection = connection_for
+
+        def nested(place: dict[str, str], **resources: Any) -> dict[str, Any]:
+            template = {'heat_template_version': '2021-04-16', 'resources': resources}
+            return res('Stack', template=template, **place)
+
+        secret = '9a0b4c1e-0000-4000-8000-000000000001'  # nosec B105
+        world = self.create_stack_world({**HANDLERS, 'P': Placed}, clouds=Clouds())
+        region = {'context': {'region_name': 'two'}}
+        remote = {'context': {'credential_secret_id': secret}}
+        both = {'context': {**remote['context'], 'region_name': 'three'}}
+        place = {'type': 'P'}
+
+        stack = world.make(
+            {
+                'here': place,
+                'a': nested(
+                    region,
+                    region=place,
+                    b=nested(remote, cloud=place, c=nested({}, inherited=place)),
+                    d=nested(both, both=place),
+                    e=nested(remote, f=nested(region, inner=place)),
+                ),
+            }
+        )
+
+        self.assertEqual('CREATE_COMPLETE', stack.state.name, stack.status_reason)
+        self.assertEqual(
+            {
+                'here': (None, None),
+                'region': (None, 'two'),
+                'cloud': (secret, None),
+                'inherited': (secret, None),
+                'both': (secret, 'three'),
+                'inner': (secret, 'two'),
+            },
+            seen,
+        )
 
     def test_a_marked_member_is_replaced_alone_and_a_marked_stack_completely(
         self,

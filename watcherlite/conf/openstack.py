@@ -182,4 +182,13 @@ OPTS = [
         'authority of this service. Every caller of the API can then do whatever this '
         'service may do.',
     ),
+    cfg.ListOpt(
+        'remote_auth_urls',
+        default=[],
+        sample_default='https://keystone.other.example.org/v3',
+        help='The URLs of keystone in other clouds whose resources nested stacks may '
+        'manage, with a credential of their users in barbican: `credential_secret_id` '
+        'in the context of OS::Heat::Stack. Requests are sent to all endpoints that '
+        'the service catalog of such a cloud has, so name clouds that you trust.',
+    ),
 ]

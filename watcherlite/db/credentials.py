@@ -14,6 +14,9 @@ APPLICATION_CREDENTIAL = 'application_credential'
 AUTHORITY = 'authority'
 #: The key of the region of resources in the context of stacks in another region.
 REGION = 'region'
+#: The key of the secret with the credential of another cloud, in the context of stacks
+#: whose resources are there.
+CLOUD_SECRET = 'cloud_secret'  # noqa: S105  # nosec B105
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

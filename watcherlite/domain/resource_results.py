@@ -127,6 +127,8 @@ class Batch:
         stack
     :param region: of the cloud, for the resources of a new stack; None: that of the
         enclosing stack
+    :param cloud_secret: the id of the secret with the credential of another cloud, for
+        the resources of a new stack; None: they are in the cloud of the enclosing stack
     """
 
     template: Mapping[str, Any]
@@ -136,6 +138,7 @@ class Batch:
     pause: int = 0
     timeout: int | None = None
     region: str | None = None
+    cloud_secret: str | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

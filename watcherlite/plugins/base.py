@@ -267,6 +267,15 @@ class Clouds(Protocol):
         :raises Forbidden: there is no such authority
         """
 
+    def remote_connection(
+        self, credential: str | None, cloud_secret: str, region: str | None = None
+    ) -> 'Connection':
+        """Return a connection to another cloud; the first one reads its credential.
+
+        :param cloud_secret: `ResourceContext.cloud_secret`
+        :raises Forbidden: it has no usable credential
+        """
+
     def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
         """Return an object that all plugins of the process share, by its key.
 
@@ -679,6 +688,8 @@ class RunningResource(Protocol):
     :cvar credential: the authority of its user, for `Clouds.connection_for`; None:
         there is none
     :cvar region: of the cloud, for the same; None: that of the configuration
+    :cvar cloud_secret: of another cloud, for `Clouds.remote_connection`; None: the
+        resource is in the cloud of the configuration
     :cvar resource_uuid: constant; a replacement has the same name and another uuid
     :cvar physical_name: a unique name: stack, resource, and a short id
     :cvar physical_id: as returned by the handler; None before
@@ -701,6 +712,7 @@ class RunningResource(Protocol):
     tenant: str
     credential: str | None
     region: str | None
+    cloud_secret: str | None
     stack_name: str
     stack_uuid: str
     resource_name: str

@@ -73,6 +73,7 @@ class ResourceRun:
         default, unlike in production
     :param clouds: for a `CloudClient`, usually with fake connections
     :param credential: of the stack
+    :param cloud_secret: of another cloud in which the stack is
     :param dependencies: the attributes of other resources, by their references
     :param clouds: for a type that uses OpenStack
     :ivar lease_lost: set it to make the lease of the worker expired in each operation
@@ -96,6 +97,7 @@ class ResourceRun:
         clouds: Clouds | None = None,
         dependencies: Mapping[str, Mapping[str, Any]] | None = None,
         credential: str | None = None,
+        cloud_secret: str | None = None,
     ) -> None:
         wrong = fitting.declaration_problem(handler)
         if wrong:
@@ -106,6 +108,7 @@ class ResourceRun:
         self._clouds = clouds
         self._dependencies = dict(dependencies or {})
         self._clouds, self._credential = clouds, credential
+        self._cloud_secret = cloud_secret
         self._clock: Clock = clock if clock is not None else ManualClock()
         self._timeout = timeout
         self._name, self._stack_name = name, stack_name
@@ -350,6 +353,7 @@ class ResourceRun:
             action=action,
             dependencies=self._dependencies,
             credential=self._credential,
+            cloud_secret=self._cloud_secret,
         )
 
 

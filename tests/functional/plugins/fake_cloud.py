@@ -116,8 +116,11 @@ class FakeCloud:
         )
 
 
-def connect(test, cloud):
-    """Return the connections to a cloud, which is served until the end of a test."""
+def connect(test, cloud, **values):
+    """Return the connections to a cloud, which is served until the end of a test.
+
+    :param values: other settings
+    """
     cloud.url = test.useFixture(Server(cloud)).url
     clouds = Clouds(
         OpenStackSettings(
@@ -131,6 +134,7 @@ def connect(test, cloud):
             },
             region_name='one',
             allow_service_authority=True,
+            **values,
         )
     )
     test.addCleanup(clouds.close)

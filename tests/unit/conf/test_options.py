@@ -150,6 +150,7 @@ DEFAULTS = {
         'retries': 2,
         'max_connections': 256,
         'allow_service_authority': False,
+        'remote_auth_urls': [],
     },
     'notifications': {
         'level': 'info',

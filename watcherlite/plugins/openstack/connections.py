@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from watcherlite import exceptions
 from watcherlite.db.credentials import Credential, owner_of
+from watcherlite.plugins.openstack import remote_clouds
 from watcherlite.plugins.openstack.settings import OpenStackSettings
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class Clouds:
     """The connections of a process; created lazily, thread-safe and bounded.
 
     A connection authenticates when it is first used, renews its token, and may be used
-    by several threads. Neither method does I/O, except that `connection_for` may read
-    a credential from the database.
+    by several threads. The methods do no I/O, except that `connection_for` may read a
+    credential from the database, and `remote_connection` a secret from barbican.
 
     :param settings: of `[openstack]`
     :param read_credential: returns the newest credential of an owner; None: it has none
@@ -55,6 +56,10 @@ class Clouds:
         self._kept: dict[Hashable, Any] = {}
         #: reference, '' for the service -> (plugin, region -> connection)
         self._users: collections.OrderedDict[str, tuple[Any, dict[str | None, Any]]] = (
+            collections.OrderedDict()
+        )
+        #: (reference, secret) -> the connections to another cloud
+        self._remotes: collections.OrderedDict[tuple[str | None, str], Clouds] = (
             collections.OrderedDict()
         )
 
@@ -98,6 +103,36 @@ class Clouds:
             raise exceptions.Forbidden(NO_CREDENTIAL)
         return self.service_connection(region)
 
+    def remote_connection(
+        self, credential: str | None, cloud_secret: str, region: str | None = None
+    ) -> 'Connection':
+        """Return a connection to another cloud with the credential of a user there.
+
+        The credential remains in barbican, and in the memory of the process.
+
+        :param credential: see `connection_for`; with its authority the secret is read
+        :param cloud_secret: the id of the secret with the credential
+        :param region: of the other cloud; None: the first one of its catalog
+        :raises Forbidden: there is no such credential, or the cloud is not allowed
+        :raises ServiceUnavailable: barbican is not available
+        """
+        key = (credential, cloud_secret)
+        with self._lock:
+            remote = self._remotes.get(key)
+            if remote is not None:
+                self._remotes.move_to_end(key)
+        if remote is None:
+            # Without the lock: barbican may be slow.
+            settings = remote_clouds.settings_of(
+                self.connection_for(credential), cloud_secret, self._settings
+            )
+            with self._lock:
+                remote = self._remotes.setdefault(key, Clouds(settings))
+                while len(self._remotes) > self._settings.max_connections:
+                    # Callers that still use it keep it.
+                    self._remotes.popitem(last=False)
+        return remote.service_connection(region)
+
     def token_connection(self, token: str, region: str | None = None) -> 'Connection':
         """Return a connection with the token of a user, which is not kept.
 
@@ -131,9 +166,13 @@ class Clouds:
         """Discard all connections, and close those that are not in use."""
         with self._lock:
             self._users.clear()
+            remotes = list(self._remotes.values())
+            self._remotes.clear()
             identities, self._identities = self._identities, None
         if identities is not None:
             identities.close()
+        for remote in remotes:
+            remote.close()
 
     def _connection(
         self, key: str, credential: Credential | None, region: str | None

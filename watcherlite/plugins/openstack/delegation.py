@@ -203,7 +203,9 @@ class Delegations:
         client = self._clouds.identities().user_client(str(caller.token))
         try:
             with translated('identity', DELEGATION):
-                found: dict[str, Any] = client.post(path, json=body).json()
+                # keystoneauth would log the secret of an application credential.
+                answer = client.post(path, json=body, log=False)
+                found: dict[str, Any] = answer.json()
                 return found
         except (exceptions.NotFound, exceptions.Invalid) as error:
             # A role is not assigned, or not visible, to the user.

@@ -17,6 +17,7 @@ class OpenStackSettings:
     :param retries: of requests that only read
     :param max_connections: the number of kept connections
     :param allow_service_authority: whether to act for users without a credential
+    :param remote_auth_urls: of keystone in other clouds that stacks may be in
     """
 
     cloud: str | None = None
@@ -31,6 +32,7 @@ class OpenStackSettings:
     retries: int = 2
     max_connections: int = 256
     allow_service_authority: bool = False
+    remote_auth_urls: tuple[str, ...] = ()
 
     @property
     def is_configured(self) -> bool:

@@ -45,13 +45,19 @@ class NestedStack(CloudClient, NestedHandler):
             {
                 'type': 'object',
                 'properties': {
-                    'region_name': {'type': 'string', 'minLength': 1, 'maxLength': 255}
+                    'region_name': {'type': 'string', 'minLength': 1, 'maxLength': 255},
+                    'credential_secret_id': {
+                        'type': 'string',
+                        'pattern': '^[0-9a-fA-F-]{32,36}$',
+                    },
                 },
-                'required': ['region_name'],
+                'minProperties': 1,
                 'additionalProperties': False,
             },
             'The region of OpenStack in which the resources of the stack are, and '
-            'those of the stacks in it: `{region_name: RegionTwo}`.',
+            'those of the stacks in it: `{region_name: RegionTwo}`; and the secret of '
+            'barbican with the credential of another cloud in which they are: '
+            '`{credential_secret_id: UUID}`.',
         ),
     }
     attributes: ClassVar[Mapping[str, str]] = {
@@ -73,29 +79,47 @@ class NestedStack(CloudClient, NestedHandler):
     ) -> Sequence[Batch]:
         timeout = context.properties.get('timeout')
         remote = context.properties.get('context')
-        region = None if remote is None else str(remote['region_name'])
+        region = (remote or {}).get('region_name')
+        secret = (remote or {}).get('credential_secret_id')
         # A validation has no action, and does not wait for services.
-        if region is not None and not members and context.uuid:
-            self._check_region(context, region)
+        if remote is not None and not members and context.uuid:
+            self._check_place(context, region, secret)
         return (
             Batch(
                 _parse(context.properties['template']),
                 dict(context.properties['parameters']),
                 timeout=None if timeout is None else timeout * 60,
                 region=region,
+                cloud_secret=secret,
             ),
         )
 
-    def _check_region(self, context: NestedContext, region: str) -> None:
-        """Raise Invalid for a region that is not in the service catalog."""
-        connection = self.clouds.connection_for(context.credential, region)
+    def _check_place(
+        self, context: NestedContext, region: str | None, secret: str | None
+    ) -> None:
+        """Check that there is a usable credential for the cloud, and the region.
+
+        :raises Forbidden: there is none
+        :raises Invalid: the region is not in the service catalog
+        """
+        if secret is not None and context.cloud_secret is not None:
+            raise Invalid(
+                f'{context.resource_name}: credential_secret_id cannot be used in a '
+                'stack that is in another cloud itself'
+            )
+        secret = secret or context.cloud_secret
+        clouds = self.clouds
         try:
-            with translated('identity', f'region {region}'):
-                known = region_names(connection)
+            with translated('identity', f'region {region}' if region else 'the cloud'):
+                known = region_names(
+                    clouds.connection_for(context.credential, region)
+                    if secret is None
+                    else clouds.remote_connection(context.credential, secret, region)
+                )
         except ServiceUnavailable:
             # Its resources wait for their services.
             return
-        if region not in known:
+        if region is not None and region not in known:
             names = ', '.join(sorted(known))
             raise Invalid(
                 f'Cannot establish connection to Heat endpoint at region "{region}" '

@@ -54,6 +54,13 @@ class TestSettings(base.TestCase):
         self.assertEqual((5.0, 60.0), found.timeout)
         self.assertNotIn('hunter2', repr(found))
 
+    def test_other_clouds_are_those_of_the_option(self):
+        urls = ['https://a/v3', 'https://b/v3']
+
+        self.assertEqual(
+            tuple(urls), self.settings(remote_auth_urls=urls).remote_auth_urls
+        )
+
     def test_insecure_wins_over_the_authorities(self):
         found = self.settings(cloud='x', insecure=True, cafile='/ca.pem')
 

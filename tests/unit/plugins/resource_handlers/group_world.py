@@ -30,6 +30,7 @@ class Context:
     physical_name: str = 'around-group-1'
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     credential: str | None = 'ann'
+    cloud_secret: str | None = None
 
     def now(self) -> datetime.datetime:
         return self.time

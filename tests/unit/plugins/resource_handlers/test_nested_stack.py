@@ -14,6 +14,7 @@ heat_template_version: 2021-04-16
 resources:
   one: {type: OS::Heat::None}
 """
+SECRET = '9a0b4c1e-0000-4000-8000-000000000001'
 DOCUMENT = {
     'heat_template_version': '2021-04-16',
     'resources': {'one': {'type': 'OS::Heat::None'}},
@@ -58,7 +59,7 @@ class Clouds:
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
-        self.asked: list[tuple[str | None, str | None]] = []
+        self.asked: list[tuple[str | None, ...]] = []
         self.session = self.auth = self.service_catalog = self
         self.catalog = [
             {'endpoints': [{'region_id': 'RegionOne'}, {'region': 'RegionOne'}]},
@@ -67,6 +68,12 @@ class Clouds:
 
     def connection_for(self, credential: str | None, region: str | None) -> Any:
         self.asked.append((credential, region))
+        return self
+
+    def remote_connection(
+        self, credential: str | None, secret: str, region: str | None
+    ) -> Any:
+        self.asked.append((credential, secret, region))
         return self
 
     def get_access(self, session: Any) -> Any:
@@ -78,10 +85,16 @@ class Clouds:
 class RegionTest(base.TestCase):
     """The region of the resources of the stack."""
 
-    def expand(self, region: str, clouds: Clouds, **context: Any) -> Any:
+    def expand(
+        self, region: str | None, clouds: Clouds, secret: str | None = None, **context
+    ) -> Any:
         handler = NestedStack()
         handler.clouds = clouds
-        desired = {'template': TEXT, 'context': {'region_name': region}}
+        place = {'region_name': region, 'credential_secret_id': secret}
+        desired = {
+            'template': TEXT,
+            'context': {name: value for name, value in place.items() if value},
+        }
         fitted = properties.fit(NestedStack, desired)
         return handler.expand(Context(fitted, **context), [])
 
@@ -110,12 +123,38 @@ class RegionTest(base.TestCase):
             self.assertEqual('two', batch.region)
         self.assertEqual(1, len(clouds.asked))
 
-    def test_another_region_replaces_the_stack(self) -> None:
-        before, after = (
-            properties.fit(
-                NestedStack, {'template': TEXT, 'context': {'region_name': name}}
-            )
-            for name in ('one', 'two')
-        )
+    def test_another_region_or_cloud_replaces_the_stack(self) -> None:
+        for before, after in (
+            ({'region_name': 'one'}, {'region_name': 'two'}),
+            ({'region_name': 'one'}, {'credential_secret_id': SECRET}),
+        ):
+            fitted = [
+                properties.fit(NestedStack, {'template': TEXT, 'context': place})
+                for place in (before, after)
+            ]
 
-        self.assertEqual('replace', NestedStack().decide(before, after, False))
+            self.assertEqual('replace', NestedStack().decide(*fitted, False))
+
+    def test_the_secret_is_that_of_the_new_stack_in_another_cloud(self) -> None:
+        for region in (None, 'RegionOne'):
+            clouds = Clouds()
+
+            (batch,) = self.expand(region, clouds, SECRET)
+
+            self.assertEqual(Batch(DOCUMENT, region=region, cloud_secret=SECRET), batch)
+            self.assertEqual([('ann', SECRET, region)], clouds.asked)
+
+    def test_a_region_within_another_cloud_is_one_of_that_cloud(self) -> None:
+        clouds = Clouds()
+
+        (batch,) = self.expand('RegionOne', clouds, cloud_secret=SECRET)
+
+        self.assertEqual([('ann', SECRET, 'RegionOne')], clouds.asked)
+        self.assertEqual(('RegionOne', None), (batch.region, batch.cloud_secret))
+
+    def test_unusable_secrets_are_rejected(self) -> None:
+        for secret, context in (('../x', {}), (SECRET, {'cloud_secret': SECRET})):
+            self.assertRaises(
+                exceptions.Invalid, self.expand, None, Clouds(), secret, **context
+            )
+        self.assertRaises(exceptions.Invalid, self.expand, None, Clouds())

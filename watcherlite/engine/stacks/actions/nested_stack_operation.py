@@ -7,7 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.credentials import REGION
+from watcherlite.db.credentials import CLOUD_SECRET, REGION
 from watcherlite.domain.outcomes import (
     Derived,
     DerivedAction,
@@ -374,9 +374,9 @@ class NestedStackOperation:
         nested = tree.new_nested_stack(
             work.stack, row, definition.id, work.action.now()
         )
-        region = expansion.batches[0].region if expansion.batches else None
-        if region is not None:
-            nested = nested.evolve(context={**nested.context, REGION: region})
+        if expansion.batches:
+            context = _context_in(nested.context, expansion.batches[0])
+            nested = nested.evolve(context=context)
         # The definition must be valid before anything of it is created.
         resolution.build_blueprint(nested, definition)
         stored = tx.insert_stack(nested)
@@ -405,6 +405,16 @@ class NestedStackOperation:
             {row.name: row for row in rows}, self._work.attribute_reader(nested)
         )
         return blueprint.outputs(references)
+
+
+def _context_in(context: Mapping[str, Any], batch: Batch) -> Mapping[str, Any]:
+    """Return the context of a stack in the region and the cloud of a batch."""
+    places = {REGION: batch.region, CLOUD_SECRET: batch.cloud_secret}
+    if batch.cloud_secret is not None:
+        # The region of the enclosing stack is one of its own cloud.
+        context = {key: value for key, value in context.items() if key != REGION}
+    given = {key: value for key, value in places.items() if value is not None}
+    return {**context, **given} if given else context
 
 
 def _adopted_member(name: str, record: Mapping[str, Any]) -> Member:

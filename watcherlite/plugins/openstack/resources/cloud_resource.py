@@ -121,7 +121,12 @@ class CloudResource(CloudClient, ResourceHandler):
 
     def connect(self, context: ResourceContext) -> Any:
         """Return the connection for the stack."""
-        return self.clouds.connection_for(context.credential, self.region_of(context))
+        region = self.region_of(context)
+        if context.cloud_secret is None:
+            return self.clouds.connection_for(context.credential, region)
+        return self.clouds.remote_connection(
+            context.credential, context.cloud_secret, region
+        )
 
     def region_of(self, context: ResourceContext) -> str | None:
         """Return the region of the object; None: that of the configuration."""
