@@ -34,6 +34,8 @@ TYPE, SOURCE, DESTINATION = 'type', 'source', 'destination'
 #: Seconds before each retry to abort a live migration.
 ABORT_PAUSES = (0.2, 0.4, 0.8, 1.6)
 MIGRATING = 'migrating'
+#: Statuses in which nova migrates a server live.
+LIVE_STATUSES = (ACTIVE, 'PAUSED')
 
 
 class Migrate(ResizedAction):
@@ -84,10 +86,10 @@ class Migrate(ResizedAction):
                 return Failed(f'Destination node {destination} not found')
             if service.status != compute_service.ENABLED:
                 return Failed(f'Destination node {destination} is not in enabled state')
-        if goal[TYPE] == LIVE and server.status != ACTIVE:
+        if goal[TYPE] == LIVE and server.status not in LIVE_STATUSES:
             return Failed(
-                f'Live migration requires instance {uuid} to be in ACTIVE status '
-                f'(current status: {server.status})'
+                f'Live migration requires instance {uuid} to be in status '
+                f'{" or ".join(LIVE_STATUSES)} (current status: {server.status})'
             )
         return None
 

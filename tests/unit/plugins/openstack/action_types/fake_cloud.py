@@ -79,10 +79,11 @@ class Compute(Service):
     def live_migrate_server(self, uuid, host, block_migration):
         server = self.cloud.servers[uuid]
         host = host or self.cloud.other(server.compute_host)
-        after = {'status': 'ACTIVE', 'compute_host': host}
+        after = {'status': server.status, 'compute_host': host}
         if self.cloud.failure:
             after['compute_host'] = server.compute_host
-        self._task(uuid, 'migrating', 'MIGRATING', after=after)
+        states = ('ACTIVE', 'PAUSED')
+        self._task(uuid, 'migrating', 'MIGRATING', after=after, states=states)
 
     def migrate_server(self, uuid, host):
         server = self.cloud.servers[uuid]

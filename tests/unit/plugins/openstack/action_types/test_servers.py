@@ -259,12 +259,20 @@ class TestMigrate(base.TestCase):
                 LIVE,
                 {'status': 'SHUTOFF'},
                 Failed(
-                    f'Live migration requires instance {SERVER} to be in ACTIVE '
-                    'status (current status: SHUTOFF)'
+                    f'Live migration requires instance {SERVER} to be in status '
+                    'ACTIVE or PAUSED (current status: SHUTOFF)'
                 ),
             ),
         ):
             self.assertEqual(expected, run(Migrate, inputs, **server))
+
+    def test_a_paused_server_migrates_live(self):
+        cloud = cloud_with(status='PAUSED')
+
+        outcome = run(Migrate, LIVE, cloud)
+
+        self.assertEqual('PAUSED', outcome.outputs['status'])
+        self.assertEqual(['live_migrate_server'], cloud.effects())
 
     def test_a_disabled_destination_fails(self):
         cloud = cloud_with()
