@@ -229,14 +229,18 @@ class TestInfrastructure(EachTypeCase):
 
         self.assert_attributes(row)
         self.assertEqual({'CHECK_COMPLETE'}, self.check(row))
-        self.assertEqual([], [n for n, v in self.output(row).items() if v is None])
+        output = self.output(row)
+        self.assertEqual([], [n for n, v in output.items() if v is None])
+        network = output['member_network']
+        self.assertEqual([network] * 2, output['member_networks'])
+        self.assertEqual(2, len({*output['member_addresses'], None}) - 1)
 
         self.assertEqual(
             effects(
                 updated=(
                     *('net', 'subnet', 'router', 'group', 'qos', 'port', 'trunk'),
                     *('address', 'flavor', 'server', 'volume_type', 'volume', 'image'),
-                    *('project', 'role', 'user'),
+                    *('project', 'role', 'user', 'ports'),
                 )
             ),
             self.update(row, text='second', number=2),
@@ -247,11 +251,11 @@ class TestInfrastructure(EachTypeCase):
         )
         self.assertEqual(
             effects(
-                updated=('association', 'attachment', 'user'),
+                updated=('association', 'attachment', 'user', 'volume_type', 'ports'),
                 replaced=(
                     *('spare_subnet', 'spare_interface', 'rule', 'spare_port'),
                     *('spare_address', 'server_group', 'key', 'flavor', 'server'),
-                    *('volume_type', 'volume', 'image', 'project'),
+                    *('volume', 'image', 'project'),
                 ),
             ),
             self.update(row, generation=2),

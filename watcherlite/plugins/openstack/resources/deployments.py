@@ -33,12 +33,11 @@ from watcherlite.domain.software import (
 )
 from watcherlite.domain.stacks import DEPLOYMENT, SERVER
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
-from watcherlite.plugins.openstack.resources import fields
+from watcherlite.plugins.openstack.resources import fields, software
 from watcherlite.plugins.resource_handlers import scaling_policy
 from watcherlite.plugins.resource_handlers.errors import ResourceFault
 
 TRANSPORTS = (HTTP_SIGNAL, 'TEMP_URL_SIGNAL', 'HEAT_SIGNAL', NO_SIGNAL, 'ZAQAR_SIGNAL')
-ACTIONS = ('CREATE', 'UPDATE', 'DELETE', 'SUSPEND', 'RESUME')
 COMPONENT = 'component'
 #: In the attributes: the id of the deployment that they are the results of, and why it
 #: failed.
@@ -62,7 +61,10 @@ COMMON: Mapping[str, Property] = {
         fields.MAP, 'The values of the inputs, and further inputs.', updatable=True
     ),
     'actions': Property(
-        {**fields.items(fields.one_of(*ACTIONS)), 'default': ['CREATE', 'UPDATE']},
+        {
+            **fields.items(fields.one_of(*software.ACTIONS)),
+            'default': list(software.DEFAULT_ACTIONS),
+        },
         'The operations that deploy it.',
         updatable=True,
     ),
@@ -278,7 +280,11 @@ def _actions(context: ResourceContext, source: Mapping[str, Any]) -> set[str]:
     """Return the actions for which a config is deployed."""
     if source.get('group') == COMPONENT:
         configs = source['config']['configs']
-        return {action for item in configs for action in item['actions']}
+        return {
+            action
+            for item in configs
+            for action in item.get('actions') or software.DEFAULT_ACTIONS
+        }
     return set(context.properties['actions'])
 
 

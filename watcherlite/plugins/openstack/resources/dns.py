@@ -26,6 +26,7 @@ _TYPES = (
     'A',
     'AAAA',
     'CAA',
+    'CERT',
     'CNAME',
     'MX',
     'NAPTR',

@@ -158,10 +158,7 @@ class Secret(BarbicanResource):
     }
 
     def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
-        payload = self.existing(context, connection).payload
-        if isinstance(payload, bytes):
-            return base64.b64encode(payload).decode()
-        return payload
+        return _payload_of(self.existing(context, connection))
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         return list(_secret_problems(values))
@@ -171,6 +168,14 @@ class Secret(BarbicanResource):
         attributes = dict(ready.attributes or {})
         show = {k: v for k, v in attributes['show'].items() if k != 'payload'}
         return Ready(ready.physical_id, {**attributes, 'show': show})
+
+
+def _payload_of(secret: Any) -> Any:
+    """Return the payload of a secret; binary data is encoded in base64."""
+    payload = secret.payload
+    if isinstance(payload, bytes):
+        return base64.b64encode(payload).decode()
+    return payload
 
 
 def _secret_problems(values: Mapping[str, Any]) -> Iterator[str]:
@@ -230,6 +235,24 @@ class Order(BarbicanResource):
         'secret_ref': 'The URL of the secret.',  # nosec B105
         'container_ref': 'The URL of the container of a key pair or certificate.',
     }
+    live_attributes: ClassVar[Mapping[str, str]] = {
+        'public_key': 'The public key of an ordered key pair.',
+        'private_key': 'The private key of an ordered key pair or certificate.',
+        'certificate': 'The ordered certificate.',
+        'intermediates': 'The intermediate certificates of an ordered certificate.',
+    }
+
+    def live_value(self, context: ResourceContext, connection: Any, name: str) -> Any:
+        order = record_of(self.existing(context, connection))
+        container = order.get('container_ref')
+        if not container:
+            return None
+        manager = self.proxy(connection)
+        found = record_of(manager.get_container(_uuid(str(container))))
+        for item in found.get('secret_refs') or ():
+            if item['name'] == name:
+                return _payload_of(manager.get_secret(_uuid(item['secret_ref'])))
+        return None
 
     def problems(self, values: Mapping[str, Any]) -> Collection[str]:
         kind = values.get('type')

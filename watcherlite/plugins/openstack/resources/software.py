@@ -15,6 +15,9 @@ from watcherlite.domain.resource_results import Property, Ready
 from watcherlite.plugins.base import ResourceContext, ResourceHandler
 from watcherlite.plugins.openstack.resources import fields
 
+#: The operations on a stack that may deploy a config, and those that do by default.
+ACTIONS = ('CREATE', 'UPDATE', 'DELETE', 'SUSPEND', 'RESUME')
+DEFAULT_ACTIONS = ('CREATE', 'UPDATE')
 _KIND = {
     **fields.one_of('String', 'Number', 'CommaDelimitedList', 'Json', 'Boolean'),
     'default': 'String',
@@ -134,17 +137,21 @@ class SoftwareComponent(SoftwareConfigBase):
                 **fields.items(
                     fields.mapping(
                         {
-                            'actions': {**fields.items(fields.TEXT), 'minItems': 1},
+                            'actions': {
+                                **fields.items(fields.one_of(*ACTIONS)),
+                                'minItems': 1,
+                                'default': list(DEFAULT_ACTIONS),
+                            },
                             'config': fields.TEXT,
                             'tool': fields.TEXT,
                         },
-                        ['actions', 'tool'],
+                        ['tool'],
                     )
                 ),
                 'minItems': 1,
             },
             'The scripts: each a `config` for a `tool`, and its `actions`: CREATE, '
-            'UPDATE, SUSPEND, RESUME, DELETE.',
+            'UPDATE, SUSPEND, RESUME, DELETE; the default is CREATE and UPDATE.',
             required=True,
         ),
         'options': _OPTIONS,

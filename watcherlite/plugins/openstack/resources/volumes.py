@@ -20,6 +20,9 @@ from watcherlite.plugins.resource_handlers.errors import ResourceFault
 _SOURCES = ('snapshot_id', 'backup_id', 'image', 'source_volid')
 _METADATA: Mapping[str, Any] = {'type': 'object', 'additionalProperties': fields.TEXT}
 
+#: In the request that creates a volume type.
+_IS_PUBLIC = 'os-volume-type-access:is_public'
+
 
 class Volume(CloudResource):
     """A volume."""
@@ -330,7 +333,8 @@ class VolumeType(CloudResource):
             fields.FLAG,
             'Whether all projects may use it.',
             default=True,
-            sent='os-volume-type-access:is_public',
+            updatable=True,
+            sent=OWN,
         ),
         'description': field(fields.TEXT, 'The description.', updatable=True),
         'projects': field(
@@ -347,6 +351,10 @@ class VolumeType(CloudResource):
             return ['properties.projects: requires is_public to be false']
         return ()
 
+    def body(self, context: ResourceContext, connection: Any) -> dict[str, Any]:
+        public = context.properties['is_public']
+        return {**super().body(context, connection), _IS_PUBLIC: public}
+
     def is_finished(self, context: ResourceContext, record: Mapping[str, Any]) -> bool:
         desired = context.properties
         return not desired.get('metadata') and not desired.get('projects')
@@ -357,8 +365,16 @@ class VolumeType(CloudResource):
     def apply(
         self, context: ResourceContext, connection: Any, names: Collection[str]
     ) -> ResourceInProgress | None:
+        # Slow to import, and not needed without a cloud.
+        from openstack import exceptions as cloud
+
         storage = connection.block_storage
         found = self.existing(context, connection)
+        if 'is_public' in names:
+            # Cinder names it differently in the request for the creation.
+            body = {'volume_type': {'is_public': context.properties['is_public']}}
+            response = storage.put(f'/types/{found.id}', json=body)
+            cloud.raise_from_response(response)
         if 'metadata' in names:
             desired = dict(context.properties.get('metadata') or {})
             present = record_of(found).get('extra_specs') or {}

@@ -154,6 +154,20 @@ class TestDeployments(case.ResourceCase):
             ('component', component), (deployment['group'], deployment['config'])
         )
 
+    def test_the_scripts_of_a_component_deploy_creations_and_updates_by_default(self):
+        component = {'configs': [{'config': 'echo', 'tool': 'script'}]}
+        fitted = ResourceRun(software.SoftwareComponent).fit(component)
+        self.assertEqual(['CREATE', 'UPDATE'], fitted['configs'][0]['actions'])
+
+        run = self.deploy(
+            {'signal_transport': 'NO_SIGNAL'}, (software.SoftwareComponent, component)
+        )
+
+        self.assertEqual('component', run.data[stacks.DEPLOYMENT]['group'])
+        with self.assertRaisesRegex(exceptions.Invalid, 'configs.0.actions.0'):
+            run = ResourceRun(software.SoftwareComponent)
+            run.fit({'configs': [{'actions': ['START'], 'tool': 'script'}]})
+
     def test_inputs_replace_mappings_of_a_structured_config(self):
         config = {'config': {'a': [{'get_input': 'foo'}], 'b': {'get_input': 'none'}}}
         given = (software.StructuredConfig, config)

@@ -384,6 +384,34 @@ class TestSecrets(case.ResourceCase):
         settled = other.create({'name': 'n'}, attempt=2)
         self.assertIn('it is unknown whether it is the result', settled.reason)
 
+    def test_the_keys_of_an_order_are_read_from_its_container(self):
+        order = an(
+            id='o',
+            status='ACTIVE',
+            order_ref='http://k/v1/orders/o',
+            container_ref='http://k/v1/containers/c',
+        )
+        secrets = [{'name': 'public_key', 'secret_ref': 'http://k/v1/secrets/p'}]
+        service = self.connection.key_manager = Service(
+            create_order=order,
+            get_order=order,
+            get_container=an(id='c', secret_refs=secrets),
+            get_secret=an(id='p', payload='text'),
+        )
+        properties = {'type': 'asymmetric', 'algorithm': 'rsa', 'bit_length': 2048}
+
+        run = self.created(key_manager.Order, properties)
+
+        self.assertNotIn('text', json.dumps(run.attributes))
+        self.assertEqual('text', run.read_attribute('public_key'))
+        self.assertIsNone(run.read_attribute('certificate'))
+        self.assertEqual(
+            [[(('c',), {})] * 2, [(('p',), {})]],
+            [service.of('get_container'), service.of('get_secret')],
+        )
+        service.answers['get_order'] = an(id='o', status='ACTIVE')
+        self.assertIsNone(run.read_attribute('public_key'))
+
     def test_an_order_has_the_properties_of_its_type_only(self):
         run = self.run_of(key_manager.Order)
         with self.assertRaises(exceptions.StackValidationFailed) as caught:

@@ -3,6 +3,7 @@
 import json
 
 from tests.unit.plugins.openstack.resources import case
+from tests.unit.plugins.openstack.resources.test_services import FakeResponse
 from watcherlite import exceptions
 from watcherlite.plugins.openstack.resources import (
     floating_ips,
@@ -14,6 +15,8 @@ from watcherlite.plugins.openstack.resources import (
     wait_conditions,
 )
 from watcherlite.testing.resources import ResourceRun
+
+PROJECT = '11111111-2222-3333-4444-555555555555'
 
 
 class TestNetworks(case.ResourceCase):
@@ -119,6 +122,26 @@ class TestVolumes(case.ResourceCase):
 
         settled = run.update({'size': 1})
         self.assertIn('cannot shrink from 2 to 1 GiB', settled.reason)
+
+    def test_a_volume_type_becomes_private_before_projects_get_access(self):
+        storage = self.connection.block_storage
+        requests = []
+
+        def put(path, json):
+            requests.append((path, json, storage.names().count('add_type_access')))
+            return FakeResponse(200)
+
+        storage.put = put
+        storage.get_type_access = lambda found: []
+        run = self.created(volumes.VolumeType, {'name': 'a'})
+        record = storage.objects['type'][run.physical_id]
+        self.assertIs(True, record['os-volume-type-access:is_public'])
+
+        run.update({'name': 'a', 'is_public': False, 'projects': [PROJECT]})
+
+        path = f'/types/{run.physical_id}'
+        self.assertEqual([(path, {'volume_type': {'is_public': False}}, 0)], requests)
+        self.assertEqual(1, storage.names().count('add_type_access'))
 
 
 class TestSoftware(case.ResourceCase):
