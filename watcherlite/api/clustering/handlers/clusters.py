@@ -281,8 +281,10 @@ def operate(request: Request) -> Response:
     found, by = lookup.find(request, Cluster, request.path['cluster'])
     by = caller.authorized(request, by, found)
     ((name, given),) = request.body.items()
-    given = given or {}
+    # python-senlinclient sends parameters beside 'params', as those of a node.
+    given = dict(given or {})
+    filters, params = given.pop('filters', None), given.pop('params', None)
     done = responses.scheduled_operations(request).operate(
-        found.uuid, by, name, given.get('params'), given.get('filters')
+        found.uuid, by, name, {**given, **(params or {})}, filters
     )
     return responses.respond_accepted(request, done)

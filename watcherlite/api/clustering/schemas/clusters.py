@@ -209,7 +209,6 @@ OPERATION: Versioned = unversioned(
                 'params': fragments.OBJECT_OR_NULL,
                 'filters': fragments.OBJECT_OR_NULL,
             },
-            'additionalProperties': False,
         },
         'minProperties': 1,
         'maxProperties': 1,
