@@ -294,6 +294,15 @@ class NodeServer(servers.Server):
         attributes.pop('show', None)
         return Ready(ready.physical_id, attributes)
 
+    def _addresses(
+        self, context: ResourceContext, server: str, addresses: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Return no other addresses: those of a node are by names of networks only.
+
+        `openstack cluster run` asks which network it shall use if there are several.
+        """
+        return {}
+
     def _completed(self, context: ResourceContext, result: Result) -> Result:
         completed = super()._completed(context, result)
         if isinstance(completed, Ready) and completed.attributes is not None:

@@ -300,6 +300,16 @@ class TestProperties(ServerProfileCase):
         )
         self.assertNotIn('secret', str(run.attributes))
 
+    def test_addresses_are_by_names_of_networks_as_clients_log_in_to_servers(self):
+        addresses = {'net': [{'addr': '10.1.0.1', 'OS-EXT-IPS-MAC:mac_addr': 'fa:16'}]}
+        self.compute.defaults['server'] = {'status': 'ACTIVE', 'addresses': addresses}
+        self.network.create_port(network_id='n-id', mac_address='fa:16')
+
+        run = self.node()
+
+        self.assertEqual(addresses, run.attributes['addresses'])
+        self.assertEqual({'net': ['10.1.0.1']}, run.attributes['networks'])
+
 
 class TestPlacement(ServerProfileCase):
     def test_the_decision_of_policies_precedes_the_properties(self):
