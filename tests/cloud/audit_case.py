@@ -7,7 +7,7 @@ from tests.acceptance.clients.commands import shared_clients
 from tests.acceptance.daemons import APPLIER, ENGINE, STANDALONE, wait_until
 from tests.cloud import case
 from tests.cloud.own_servers import OwnServers
-from tests.cloud.plan_case import HOSTS, POLLED, TIMEOUT, PlanCase
+from tests.cloud.plan_case import ENDED, HOSTS, POLLED, TIMEOUT, PlanCase
 from watcherlite.plugins.base import ACTION_TYPES
 
 LATEST = 'infra-optim latest'
@@ -88,13 +88,6 @@ class AuditCase(PlanCase):
         )
         return self.get(path)
 
-    def plan_of(self, audit):
-        """Return the path of the plan of an audit that has SUCCEEDED."""
-        self.assertEqual('SUCCEEDED', audit['state'], audit['status_message'])
-        found = self.get(f'/v1/action_plans?audit_uuid={audit["uuid"]}')
-        (plan,) = found['action_plans']
-        return f'/v1/action_plans/{plan["uuid"]}'
-
     def by_resource(self, place):
         """Return the actions of a plan by the object that they act on."""
         return {
@@ -121,6 +114,12 @@ class AuditCase(PlanCase):
 
     def audit_by_client(self, strategy, goal, scope=(), **parameters):
         """Run an audit by the client; return the path of its plan."""
+        shown = self.show_audit_by_client(strategy, goal, scope, **parameters)
+        (plan,) = self.optimize_json('actionplan', 'list', '--audit', shown['UUID'])
+        return f'/v1/action_plans/{plan["UUID"]}'
+
+    def show_audit_by_client(self, strategy, goal, scope=(), **parameters):
+        """Run an audit by the client; return how it is shown when it has SUCCEEDED."""
         name = self.unique_name('template')
         path = self.home / f'{name}.json'
         # YAML includes JSON.
@@ -134,13 +133,30 @@ class AuditCase(PlanCase):
             for key, value in parameters.items()
             for argument in ('-p', f'{key}={json.dumps(value)}')
         ]
-        created = self.optimize_json('audit', 'create', '-a', name, *given)
-        return self.plan_of(self.wait_for_audit(created['UUID']))
+        uuid = self.optimize_json('audit', 'create', '-a', name, *given)['UUID']
+
+        def show():
+            return self.optimize_json('audit', 'show', uuid)
+
+        wait_until(
+            lambda: show()['State'] in ('SUCCEEDED', 'FAILED'),
+            lambda: str(show()),
+            TIMEOUT,
+        )
+        shown = show()
+        self.assertEqual('SUCCEEDED', shown['State'], shown['Status Message'])
+        return shown
 
     def execute_by_client(self, place):
         """Start a plan by the client; return its state at its end."""
-        self.optimize_json('actionplan', 'start', place.rpartition('/')[2])
-        return self.wait_for_plan(place)
+        uuid = place.rpartition('/')[2]
+        self.optimize_json('actionplan', 'start', uuid)
+
+        def state():
+            return self.optimize_json('actionplan', 'show', uuid)['State']
+
+        wait_until(lambda: state() in ENDED, lambda: str(self.actions(place)), TIMEOUT)
+        return state()
 
     # The cloud
 

@@ -1,6 +1,6 @@
-"""The maintenance of a host of a real cloud, from the audit to the empty host."""
+"""The maintenance of a host of a real cloud, by the unmodified `openstack optimize`."""
 
-from tests.cloud.audit_case import LATEST, AuditCase
+from tests.cloud.audit_case import AuditCase
 from tests.cloud.plan_case import HOSTS
 
 REASON = 'Busy until 18:00'
@@ -13,50 +13,49 @@ class TestMaintenance(AuditCase):
         busy, gone, first, second = self.create_servers_on(connection, *[host] * 4)
         mine = {busy, gone, first, second}
         self.start_all()
+        self.check_catalogs()
 
-        audit = self.run_audit(
+        audit = self.show_audit_by_client(
             'host_maintenance',
             'cluster_maintaining',
             self.others(*mine),
             maintenance_node=host,
         )
-        shown = self.get(f'/v1/data_model?audit_uuid={audit["uuid"]}')['context']
-        place = self.plan_of(audit)
-        actions = self.by_resource(place)
-        status, _ = self.ask(
-            self.port,
-            'PATCH',
-            f'/v1/actions/{actions[busy]["uuid"]}',
-            [
-                {'op': 'replace', 'path': '/state', 'value': 'SKIPPED'},
-                {'op': 'replace', 'path': '/status_message', 'value': REASON},
-            ],
-            OpenStack_API_Version=LATEST,
+        shown = self.optimize_json('datamodel', 'list', '--audit', audit['UUID'])
+        (plan,) = self.optimize_json('actionplan', 'list', '--audit', audit['UUID'])
+        place = f'/v1/action_plans/{plan["UUID"]}'
+        actions = self.actions_by_client(plan['UUID'])
+        # In the lower case of the specification.
+        self.optimize_json(
+            *('action', 'update', actions[busy]['UUID']),
+            *('--state', 'skipped', '--reason', REASON),
         )
-        self.assertEqual(200, status)
         self.delete_server(gone)
         self.addCleanup(self.enable, host)
-        self.ask(self.port, 'POST', f'{place}/start')
-        state = self.wait_for_plan(place)
+        state = self.execute_by_client(place)
         service = self.service(host)
         self.enable(host)
 
-        plan, actions = self.get(place), self.by_resource(place)
-        states = {uuid: one['state'] for uuid, one in actions.items()}
-        messages = {uuid: one['status_message'] for uuid, one in actions.items()}
+        plan = self.optimize_json('actionplan', 'show', plan['UUID'])
+        actions = self.actions_by_client(plan['UUID'])
+        states = {uuid: one['State'] for uuid, one in actions.items()}
+        messages = {
+            uuid: self.optimize_json('action', 'show', one['UUID'])['Status Message']
+            for uuid, one in actions.items()
+        }
         self.assertEqual(
             {busy: 'SKIPPED', gone: 'SKIPPED', first: 'SUCCEEDED', second: 'SUCCEEDED'},
             {uuid: state for uuid, state in states.items() if uuid in mine},
             messages,
         )
         self.assertEqual(5, len(actions), 'the service, and the servers of this test')
-        self.assertEqual('SUCCEEDED', state, plan['status_message'])
+        self.assertEqual('SUCCEEDED', state, plan['Status Message'])
         self.assertEqual(f'Action skipped by user. Reason: {REASON}', messages[busy])
         self.assertEqual(
             f'Action was skipped automatically: Instance {gone} not found',
             messages[gone],
         )
-        self.assertIn('One or more actions were skipped.', plan['status_message'])
+        self.assertIn('One or more actions were skipped.', plan['Status Message'])
         self.assertEqual(
             ('disabled', 'watcher_maintaining'),
             (service.status, service.disabled_reason),
@@ -66,13 +65,45 @@ class TestMaintenance(AuditCase):
             {uuid: self.server(uuid).compute_host for uuid in mine - {gone}},
         )
         self.assertEqual(
-            {host},
+            dict.fromkeys(mine, host),
             {
-                row['node_hostname']
+                row['Server UUID']: row['Node Host Name']
                 for row in shown
-                if row.get('server_uuid') in mine and not row['server_watcher_exclude']
+                if row['Server UUID'] in mine
             },
         )
+        self.assertEqual('here', audit['Hostname'])
+
+    def actions_by_client(self, plan):
+        """Return the actions of a plan by the object that they act on."""
+        listed = self.optimize_json('action', 'list', '--action-plan', plan, '--detail')
+        return {one['Parameters']['resource_id']: one for one in listed}
+
+    def check_catalogs(self):
+        """Check what an operator reads before the first audit."""
+        services = self.optimize_json('service', 'list')
+        goals = self.optimize_json('goal', 'list')
+        strategies = self.optimize_json(
+            'strategy', 'list', '--goal', 'cluster_maintaining'
+        )
+        needs = self.optimize_json('strategy', 'state', 'host_maintenance')
+        scorers = self.optimize_json('scoringengine', 'list')
+        model = self.optimize_json('datamodel', 'list', '--detail')
+
+        self.assertEqual(
+            [
+                ('watcher-applier', 'here', 'ACTIVE'),
+                ('watcher-decision-engine', 'here', 'ACTIVE'),
+            ],
+            sorted((s['Name'], s['Host'], s['Status']) for s in services),
+        )
+        self.assertIn('cluster_maintaining', {goal['Name'] for goal in goals})
+        self.assertEqual(['host_maintenance'], [one['Name'] for one in strategies])
+        self.assertEqual(
+            {'Datasource', 'Metrics', 'CDM', 'Name'}, {need['Type'] for need in needs}
+        )
+        self.assertIn('dummy_scorer', {scorer['Name'] for scorer in scorers})
+        self.assertLessEqual(set(HOSTS), {row['Node Host Name'] for row in model})
 
 
 class TestNeeds(AuditCase):

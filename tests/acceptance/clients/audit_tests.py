@@ -60,7 +60,7 @@ class AuditTests:
 
         parameters = {'para1': 1, 'para2': 'hello'}
         self.assertEqual({**AUDIT, 'Name': 'once', 'Parameters': parameters}, created)
-        self.assertEqual('SUCCEEDED', done['State'])
+        self.assertEqual(('SUCCEEDED', 'host-1'), (done['State'], done['Hostname']))
         self.assertEqual([PLAN], plans)
         self.assertIn(
             {
@@ -182,6 +182,25 @@ class AuditTests:
         for what, error in refusals.items():
             self.assertIn(status[what], error, what)
             self.assertIn(text[what], error, what)
+
+    def test_a_oneshot_audit_takes_an_interval_and_times_later(self):
+        uuid = self.audit('changed', '-g', 'dummy', '-s', 'dummy', '-p', 'para1=1')
+        words = ('audit', 'update', uuid, 'replace')
+
+        updated = self.json(
+            *(*words, 'interval=60', 'start_time=2099-01-02 03:04:05'),
+            'end_time=2099-02-02 03:04:05',
+        )
+        early = self.refusal(*words, 'end_time=2099-01-01 00:00:00')
+
+        self.assertEqual(
+            ('ONESHOT', '60'), (updated['Audit Type'], updated['Interval'])
+        )
+        self.assertEqual(
+            ['2099-01-02T03:04:05', '2099-02-02T03:04:05'],
+            [updated['Start Time'], updated['End Time']],
+        )
+        self.assertIn('(HTTP 400)', early)
 
     def test_invalid_state_changes_of_an_audit_are_refused(self):
         uuid = self.audit('finished', '-g', 'dummy', '-s', 'dummy', '-p', 'para1=1')
