@@ -11,7 +11,6 @@ from tests.cloud import user_case
 #: Seconds that an action on a cluster may take on a busy machine.
 TIMEOUT = 120
 ENDED = frozenset({'SUCCEEDED', 'FAILED', 'CANCELLED'})
-VERSION = 'clustering 1.14'
 #: The properties of the smallest server.
 SERVER: dict[str, Any] = {
     'flavor': 'm1.nano',
@@ -37,8 +36,9 @@ class ClusterCase(user_case.UserCase):
     def remove_all(self, nouns: str) -> None:
         """Delete all clusters, or all nodes."""
         listing = getattr(self.clustering, nouns)
+        delete = getattr(self.clustering, f'delete_{nouns.removesuffix("s")}')
         for found in list(listing()):
-            self.request(f'/{nouns}/{found.id}', 'DELETE', {'force': True})
+            delete(found, force_delete=True)
         wait_until(
             lambda: not list(listing()),
             lambda: f'{[found.status_reason for found in listing()]}',
@@ -71,14 +71,15 @@ class ClusterCase(user_case.UserCase):
         self.assertEqual(['ACTIVE'] * size, self.statuses(made))
         return self.clustering.get_cluster(made.id)
 
-    def request(self, path: str, method: str, body: Any = None) -> str:
-        """Request an action by the API; return its uuid."""
-        answer = self.clustering.request(
-            path, method, json=body, headers={'OpenStack-API-Version': VERSION}
-        )
-        self.assertEqual(202, answer.status_code, answer.text)
-        found: str = answer.headers['Location'].rpartition('/')[2]
-        return found
+    def start_action(self, target: Any, name: str, *args: Any, **inputs: Any) -> str:
+        """Request an action on a cluster or a node; return its uuid.
+
+        :param name: of the method of openstacksdk
+        """
+        # The SDK returns the body of an error as well.
+        answer = getattr(target, name)(self.clustering, *args, **inputs)
+        self.assertIn('action', answer)
+        return str(answer['action'])
 
     def act(
         self, target: Any, name: str, status: str = 'SUCCEEDED', **inputs: Any
@@ -87,23 +88,25 @@ class ClusterCase(user_case.UserCase):
 
         :param status: at its end
         """
-        path = f'/{_nouns(target)}/{target.id}/actions'
-        return self.wait_for_action(self.request(path, 'POST', {name: inputs}), status)
+        return self.wait_for_action(self.start_action(target, name, **inputs), status)
 
     def operate(
         self, target: Any, operation: str, status: str = 'SUCCEEDED', **given: Any
     ) -> Any:
         """Request an operation on a cluster or a node; return the action at its end."""
-        path = f'/{_nouns(target)}/{target.id}/ops'
-        parameters = {'params': given} if _nouns(target) == 'clusters' else given
-        uuid = self.request(path, 'POST', {operation: parameters})
+        is_cluster = isinstance(target, sdk_cluster.Cluster)
+        parameters = {'params': given} if is_cluster else given
+        uuid = self.start_action(target, 'op', operation, **parameters)
         return self.wait_for_action(uuid, status)
 
     def update(self, cluster: Any, profile: str) -> Any:
         """Update a cluster to a profile; return the action at its end."""
-        body = {'cluster': {'profile_id': profile}}
-        path = f'/clusters/{cluster.id}'
-        return self.wait_for_action(self.request(path, 'PATCH', body))
+        self.clustering.update_cluster(cluster.id, profile_id=profile)
+        # The SDK does not return the action.
+        (last, *_) = self.clustering.actions(
+            target_id=cluster.id, action='CLUSTER_UPDATE', sort='created_at:desc'
+        )
+        return self.wait_for_action(last.id)
 
     def policy(self, kind: str, **properties: Any) -> str:
         """Create a policy; return its id."""
@@ -158,13 +161,8 @@ class ClusterCase(user_case.UserCase):
 
     def delete(self, cluster: Any) -> None:
         """Delete a cluster."""
-        self.wait_for_action(self.request(f'/clusters/{cluster.id}', 'DELETE'))
+        self.wait_for_action(self.clustering.delete_cluster(cluster).id)
 
     def dump(self, found: Any) -> str:
         """Return a JSON text for comparisons."""
         return json.dumps(found, sort_keys=True, default=str)
-
-
-def _nouns(target: Any) -> str:
-    """Return the collection of a cluster or a node."""
-    return 'clusters' if isinstance(target, sdk_cluster.Cluster) else 'nodes'

@@ -148,8 +148,7 @@ class TestKilledEngine(cluster_case.ClusterCase):
         subnet = network.subnet_ids[0]
         cluster = self.cluster(self.server_profile(), 2)
         policy = self.policy(BALANCING, pool={'subnet': subnet}, vip={'subnet': subnet})
-        path, body = f'/clusters/{cluster.id}/actions', {'policy_id': policy}
-        action = self.request(path, 'POST', {'policy_attach': body})
+        action = self.start_action(cluster, 'policy_attach', policy_id=policy)
         wait_until(lambda: self.octavia.changes, self.describe, cluster_case.TIMEOUT)
 
         self.engine.kill()

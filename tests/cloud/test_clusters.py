@@ -4,9 +4,8 @@ from typing import Any
 
 from openstack import exceptions as sdk_exceptions
 
-from tests.acceptance.clients import environments
 from tests.acceptance.daemons import wait_until
-from tests.cloud.cluster_case import SERVER, TIMEOUT, VERSION, ClusterCase
+from tests.cloud.cluster_case import SERVER, TIMEOUT, ClusterCase
 
 TEMPLATE: dict[str, Any] = {
     'heat_template_version': '2021-04-16',
@@ -125,15 +124,11 @@ class TestClustersOfServers(ClusterCase):
     def validate(self, properties: Any) -> tuple[int, str | None]:
         """Return the status, and the message, of the validation of a profile."""
         spec = {'type': 'os.nova.server', 'version': '1.0', 'properties': properties}
-        answer = self.clustering.request(
-            '/profiles/validate',
-            'POST',
-            json={'profile': {'spec': spec}},
-            headers={'OpenStack-API-Version': VERSION},
-            raise_exc=False,
-        )
-        error = answer.json().get('error') or {}
-        return answer.status_code, error.get('message')
+        try:
+            self.clustering.validate_profile(spec=spec)
+        except sdk_exceptions.BadRequestException as error:
+            return error.status_code, error.details
+        return 200, None
 
     def test_a_server_is_adopted_joins_a_cluster_and_leaves_it(self) -> None:
         compute = self.user.compute
@@ -147,13 +142,9 @@ class TestClustersOfServers(ClusterCase):
         compute.wait_for_server(server, wait=TIMEOUT)
         made = self.cluster(self.server_profile(), 0)
 
-        adopted = self.clustering.post(
-            '/nodes/adopt',
-            json={'identity': server.id, 'type': 'os.nova.server-1.0', 'name': 'kept'},
-            headers={'OpenStack-API-Version': VERSION},
+        node = self.clustering.adopt_node(
+            identity=server.id, type='os.nova.server-1.0', name='kept'
         )
-        self.assertEqual(200, adopted.status_code, adopted.text)
-        node = self.clustering.get_node('kept')
         (check,) = self.clustering.actions(target_id=node.id)
         self.wait_for_action(check.id)
         profile = self.clustering.get_profile(node.profile_id)
@@ -421,47 +412,3 @@ class TestClustersOfStacks(ClusterCase):
         self.assertEqual(2, len(ids - {first.id}))
         self.delete(made)
         self.assertEqual({}, self.left())
-
-
-class TestClient(ClusterCase):
-    """The unmodified `openstack cluster`."""
-
-    def command(self, *argv: str) -> Any:
-        """Run `openstack cluster ...` as the user; return its JSON output."""
-        done = self.run_openstack(environments.SENLIN, 'cluster', *argv, '-f', 'json')
-        return done.json()
-
-    def test_a_specification_of_senlin_makes_a_cluster(self) -> None:
-        spec = self.home / 'server.yaml'
-        spec.write_text(
-            'type: os.nova.server\n'
-            'version: 1.0\n'
-            'properties:\n'
-            '  name: cirros_server\n'
-            '  flavor: m1.nano\n'
-            '  image: tiny\n'
-            '  security_groups: [default]\n'
-            '  networks: [{network: shared}]\n'
-            '  metadata: {test_key: test_value}\n'
-            '  user_data: |\n'
-            '    #!/bin/sh\n'
-            '    echo hello\n'
-        )
-        name = self.unique_name('cluster')
-        operations = self.command('profile', 'type', 'ops', 'os.nova.server-1.0')
-        self.command('profile', 'create', '--spec-file', str(spec), name)
-        self.command('create', '--profile', name, '--desired-capacity', '1', name)
-        made = self.clustering.get_cluster(name)
-        (action,) = self.clustering.actions(target_id=made.id)
-        self.wait_for_action(action.id)
-
-        (member,) = self.command('members', 'list', name)
-
-        self.assertIn('reboot', str(operations))
-        self.assertEqual('ACTIVE', member['status'])
-        (server,) = self.servers_of(made)
-        self.assertEqual('cirros_server', server.name)
-        self.assertEqual('test_value', server.metadata['test_key'])
-        self.delete(made)
-        with self.assertRaises(sdk_exceptions.NotFoundException):
-            self.user.compute.get_server(server.id)

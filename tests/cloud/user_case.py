@@ -40,6 +40,7 @@ class UserCase(ApiCase, case.CloudCase):
             case.DEMO,
             auth=self.options(case.DEMO, project_name=self.project.name),
             clustering_endpoint_override=f'{url}/clustering',
+            clustering_default_microversion='1.14',
             orchestration_endpoint_override=(
                 f'{url}/orchestration/v1/{self.project.id}'
             ),
@@ -97,13 +98,15 @@ class UserCase(ApiCase, case.CloudCase):
         self.addCleanup(connection.close)
         return connection
 
-    def run_openstack(self, environment: Environment, *argv: str) -> Done:
+    def run_openstack(
+        self, environment: Environment, *argv: str, **variables: str
+    ) -> Done:
         """Run `openstack` of an environment as the user; return its result."""
         return shared_clients(environment).run(
             'openstack',
             f'--os-cloud={case.DEMO}',
             *argv,
-            OS_CLIENT_CONFIG_FILE=self.clouds_file,
+            **{'OS_CLIENT_CONFIG_FILE': self.clouds_file, **variables},
         )
 
     def listings(self) -> dict[str, Callable[[], Iterable[Any]]]:

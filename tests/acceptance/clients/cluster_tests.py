@@ -262,12 +262,33 @@ class ClusterTests:
         names = [row['name'] for row in rows if row['name'].startswith('page-')]
         self.assertEqual(['page-a', 'page-b', 'page-c'], names)
 
-    def test_unknown_and_ambiguous_names_are_refused(self):
+    def test_refusals_have_the_texts_of_senlin(self):
         for _ in range(2):
             self.profile('duplicate')
+        self.profile('same')
+        spec = PROFILE.replace('value:', 'colour:')
+        words = ('profile', 'validate', '--spec-file')
 
-        several = self.refusal('profile', 'show', 'duplicate')
-        nothing = self.refusal('show', 'missing')
-
-        self.assertIn('duplicate', several)
-        self.assertIn('missing', nothing)
+        for refused, text in (
+            (
+                ('profile', 'show', 'duplicate'),
+                "Multiple results found matching the query criteria 'duplicate'. "
+                'Please be more specific',
+            ),
+            (('show', 'missing'), 'Cluster not found: missing'),
+            (('list', '--sort', 'colour'), "Unsupported sort key 'colour' for 'sort'."),
+            (
+                ('event', 'list', '--filters', 'action=NODE_CREAT'),
+                'Field value NODE_CREAT is invalid',
+            ),
+            (
+                ('profile', 'update', '--name', 'same', 'same'),
+                'No property needs an update.',
+            ),
+            (
+                (*words, self.file('unknown.yaml', spec)),
+                "Unrecognizable spec item 'colour'",
+            ),
+        ):
+            with self.subTest(refused=refused):
+                self.assertIn(text, self.refusal(*refused))
