@@ -243,6 +243,7 @@ def matrix():
     found[f'GET {metadata}'] = frozenset(ROLES)
     found['GET /clustering'] = frozenset(ROLES)
     found['GET /orchestration'] = frozenset(ROLES)
+    found['GET /orchestration/v1'] = frozenset(ROLES)
     found['GET /orchestration/v1/openapi.json'] = in_any_scope(READERS)
     plans = {
         name: roles for name, roles in found.items() if ' /v1/action_plans' in name

@@ -29,9 +29,17 @@ ROUTES = RouteTable(query=fragments.ANY_ARGUMENTS)
 def versions(request: Request) -> Response:
     """Show the versions of the API."""
     # Clients expect the status 300.
-    href = f'{request.mount_url}/v1/'
-    version = {'id': 'v1.0', 'status': 'CURRENT', 'links': [links.link(href)]}
-    return Response({'versions': [version]}, 300)
+    return Response({'versions': [_version(request)]}, 300)
+
+
+@ROUTES.route('GET /v1', None, {200: schemas.VERSION}, query=NOTHING)
+def version(request: Request) -> Response:
+    """Show the version of the API.
+
+    keystoneauth looks for it here if the endpoint is configured, instead of listed in
+    the catalog of keystone.
+    """
+    return Response({'version': _version(request)})
 
 
 @ROUTES.route(
@@ -51,6 +59,11 @@ def services(request: Request) -> Response:
     return Response(
         {'services': [_service(one, now) for one in workers if ENGINE in one.lanes]}
     )
+
+
+def _version(request: Request) -> dict[str, Any]:
+    link = links.link(links.url(request, ''))
+    return {'id': 'v1.0', 'status': 'CURRENT', 'links': [link]}
 
 
 def _service(worker: ListedWorker, now: datetime.datetime) -> dict[str, Any]:

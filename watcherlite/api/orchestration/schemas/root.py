@@ -14,6 +14,7 @@ _VERSION: Schema = closed(
 _REVISION: Schema = closed({'revision': fragments.TEXT})
 
 VERSIONS: Versioned = fragments.listed('versions', _VERSION)
+VERSION: Versioned = fragments.under('version', _VERSION)
 BUILD_INFO: Versioned = fragments.under('api', _REVISION, {'engine': _REVISION})
 
 
