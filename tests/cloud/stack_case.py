@@ -7,7 +7,6 @@ from tests.acceptance.daemons import ENGINE, DaemonTestCase, wait_until
 from tests.cloud import case
 from watcherlite import bootstrap, conf
 from watcherlite.domain.stacks import Stack, StackRequest
-from watcherlite.states import stack as states
 
 TENANT = 'a-project'
 #: Seconds that an operation on a stack may take on a busy machine.
@@ -29,27 +28,13 @@ class Stacks:
         """Close all connections."""
         self.runtime.stop(0)
 
-    def create(self, name: str, template: Any, **keys: Any) -> Stack:
-        """Request a stack, and wait until it has been created."""
-        stack = self.request(name, template, **keys)
-        return self.wait_until_settled(stack)
-
     def request(self, name: str, template: Any, **keys: Any) -> Stack:
         """Request a stack."""
         return self.operations.create(StackRequest(name, template, **keys), TENANT)
 
-    def update(self, stack: Stack, **parameters: Any) -> Stack:
-        """Update a stack with other parameters."""
-        request = StackRequest(stack.name, None, parameters=parameters, existing=True)
-        self.operations.update(stack.name, TENANT, request)
-        return self.wait_until_settled(stack)
-
-    def operate(self, stack: Stack, operation: str) -> Stack:
-        """Perform an operation on a stack."""
-        if operation == states.DELETE:
-            self.operations.delete(stack.name, TENANT)
-        else:
-            self.operations.start_operation(stack.name, TENANT, operation)
+    def delete(self, stack: Stack) -> Stack:
+        """Delete a stack."""
+        self.operations.delete(stack.name, TENANT)
         return self.wait_until_settled(stack)
 
     def reload(self, stack: Stack) -> Stack:
@@ -156,12 +141,6 @@ class StackCase(case.CloudCase, DaemonTestCase):
         self.engine.kill()
         self.engine = None
 
-    def created(self, template: Any, **keys: Any) -> Stack:
-        """Return a stack that was created; it is deleted after the test."""
-        stack = self.stacks.request(self.unique_name('stack'), template, **keys)
-        self.addCleanup(self.remove, stack)
-        return self.assert_settled('CREATE_COMPLETE', stack)
-
     def assert_settled(self, expected: str, stack: Stack) -> Stack:
         """Assert the state in which a stack ends; return the stack."""
         settled = self.stacks.wait_until_settled(stack)
@@ -173,9 +152,7 @@ class StackCase(case.CloudCase, DaemonTestCase):
         if self.engine is None:
             self.start_engine()
         if self.stacks.reload(stack).deleted_at is None:
-            self.assert_settled(
-                'DELETE_COMPLETE', self.stacks.operate(stack, states.DELETE)
-            )
+            self.assert_settled('DELETE_COMPLETE', self.stacks.delete(stack))
         self.assertEqual({}, self.left(stack))
 
     def left(self, stack: Stack) -> dict[str, list[str]]:

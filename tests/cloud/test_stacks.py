@@ -1,25 +1,14 @@
-"""Stacks in a real OpenStack: the operations, and what happens behind their back."""
+"""Stacks in a real OpenStack, with engines and services that fail.
 
-import base64
-import email
-import json
-import pathlib
+The tests of `test_stack_clients.py` request stacks by the API.
+"""
+
 import urllib.parse
 
-import yaml
-
-from tests.acceptance.daemons import wait_until
-from tests.acceptance.test_api import ApiCase
 from tests.cloud import service_gate, stack_case
 from tests.functional.messaging.proxy import Proxy
-from watcherlite.domain.templates import document
-from watcherlite.states import stack as states
 
-ROOT = pathlib.Path(__file__).parents[2]
-THREE_TIERS = ROOT / 'etc/watcherlite/examples/three_tier.yaml'
 SERVERS = 20
-#: A script in the user data.
-SETUP = '#!/bin/sh\necho ready\n'
 
 
 def template(**resources):
@@ -41,50 +30,6 @@ def network():
 
 
 NET = [{'network': {'get_resource': 'net'}}]
-
-
-class TestThreeTiers(stack_case.StackCase):
-    def test_a_stack_is_created_checked_updated_repaired_locked_and_deleted(self):
-        self.start_engine()
-        parsed = document.parse(THREE_TIERS.read_text(), 'three_tier.yaml')
-        stack = self.created(parsed, parameters=stack_case.KEYS)
-        before = self.ids(stack)
-        self.assertEqual(3, len(self.servers(stack)))
-        address = self.stacks.rows(stack)['address'].attributes['floating_ip_address']
-        (found,) = self.connection.network.ips(floating_ip_address=address)
-        self.assertEqual(before['web_port'], found.port_id)
-        volume = self.connection.block_storage.get_volume(before['data'])
-        self.assertEqual(before['database'], volume.attachments[0]['server_id'])
-
-        checked = self.stacks.operate(stack, states.CHECK)
-        self.assert_settled('CHECK_COMPLETE', checked)
-
-        self.assert_settled('UPDATE_COMPLETE', self.stacks.update(stack, volume_size=2))
-        self.assertEqual(before, self.ids(stack))
-        volume = self.connection.block_storage.get_volume(before['data'])
-        self.assertEqual(2, volume.size)
-
-        self.stacks.operations.mark_unhealthy(
-            stack.name, stack_case.TENANT, 'application', True, 'no response'
-        )
-        self.assert_settled('UPDATE_COMPLETE', self.stacks.update(stack))
-        after = self.ids(stack)
-        replaced = {name for name in before if before[name] != after[name]}
-        self.assertEqual({'application'}, replaced)
-        self.assertEqual(3, len(self.servers(stack)))
-
-        self.assert_settled('LOCK_COMPLETE', self.stacks.operate(stack, states.LOCK))
-        self.assertEqual({True}, {item.is_locked for item in self.servers(stack)})
-        unlocked = self.stacks.operate(stack, states.UNLOCK)
-        self.assert_settled('UNLOCK_COMPLETE', unlocked)
-        self.assertEqual({False}, {item.is_locked for item in self.servers(stack)})
-
-        self.remove(stack)
-
-    def ids(self, stack):
-        """Return the physical ids of the resources by name."""
-        rows = self.stacks.rows(stack).items()
-        return {name: row.physical_id for name, row in rows}
 
 
 class TestFaults(stack_case.StackCase):
@@ -171,160 +116,3 @@ class TestFaults(stack_case.StackCase):
 
         self.assert_created_once(stack, 4)
         self.assertGreater(gate.refused, 0)
-
-    def test_a_server_deleted_by_others_is_found_and_replaced(self):
-        self.start_engine()
-        stack = self.created(template(**network(), server=server(networks=NET)))
-        (first,) = self.servers(stack)
-        self.connection.compute.delete_server(first)
-        wait_until(lambda: not self.servers(stack), lambda: 'the server exists')
-
-        checked = self.stacks.operate(stack, states.CHECK)
-
-        self.assert_settled('CHECK_FAILED', checked)
-        reason = self.stacks.rows(stack)['server'].state.reason
-        self.assertIn(f'server {first.id} no longer exists', reason)
-        self.assert_settled('UPDATE_COMPLETE', self.stacks.update(stack))
-        (second,) = self.servers(stack)
-        self.assertNotEqual(first.id, second.id)
-
-    def test_an_exhausted_quota_is_the_reason(self):
-        self.start_engine()
-        stack = self.stacks.create(
-            self.unique_name('stack'),
-            template(
-                volume={'type': 'OS::Cinder::Volume', 'properties': {'size': 100_000}}
-            ),
-        )
-        self.addCleanup(self.remove, stack)
-
-        self.assert_settled('CREATE_FAILED', stack)
-        reason = self.stacks.rows(stack)['volume'].state.reason
-        self.assertIn('the quota of the block-storage service is exhausted', reason)
-        self.assertEqual({}, self.left(stack))
-
-
-class TestSignals(stack_case.StackCase, ApiCase):
-    """The API, whose URLs servers call to read their deployments and to signal."""
-
-    def setUp(self):
-        super().setUp()
-        _, self.port = self.serve()
-        endpoint = {'endpoint': f'http://127.0.0.1:{self.port}'}
-        types = 'os_heat_softwaredeployment', 'os_heat_waitconditionhandle'
-        self.groups = {
-            f'watcherlite.resource_handlers.{name}': endpoint
-            for name in (*types, 'os_nova_server')
-        }
-        self.configure()
-        self.start_engine()
-
-    def call_url(self, method, url, body=None):
-        """Call a URL of the API without a token of keystone; return the response."""
-        parts = urllib.parse.urlsplit(url)
-        self.assertEqual(f'127.0.0.1:{self.port}', parts.netloc)
-        return self.ask(self.port, method, f'{parts.path}?{parts.query}', body)
-
-    def wait_for_resource(self, stack, name, is_reached):
-        """Wait until the row of a resource meets a condition; return it."""
-
-        def found():
-            row = self.stacks.rows(stack).get(name)
-            return row if row is not None and is_reached(row) else None
-
-        return wait_until(
-            found, lambda: self.stacks.describe(stack), stack_case.TIMEOUT
-        )
-
-    def test_a_server_applies_its_deployment_and_signals_the_result(self):
-        # Both configs are created by the API, and belong to no stack.
-        script = {'config': 'hostname', 'group': 'script'}
-        script, setup = (
-            self.stacks.runtime.software.create_config(stack_case.TENANT, values).uuid
-            for values in (
-                {**script, 'outputs': [{'name': 'result'}]},
-                {'config': SETUP},
-            )
-        )
-        deployment = {'type': 'OS::Heat::SoftwareDeployment'}
-        deployment['properties'] = {
-            'config': script,
-            'server': {'get_resource': 'server'},
-        }
-        stack = self.stacks.request(
-            self.unique_name('stack'),
-            {
-                **template(
-                    **network(),
-                    server=server(
-                        networks=NET,
-                        user_data_format='SOFTWARE_CONFIG',
-                        user_data=setup,
-                    ),
-                    deployment=deployment,
-                ),
-                'outputs': {'o': {'value': {'get_attr': ['deployment', 'result']}}},
-            },
-        )
-        self.addCleanup(self.remove, stack)
-        self.wait_for_resource(
-            stack, 'deployment', lambda row: 'deployment' in row.data
-        )
-        status, metadata = self.call_url('GET', self.metadata_url(stack))
-        self.assertEqual(200, status, metadata)
-        (found,) = metadata['deployments']
-        inputs = {item['name']: item['value'] for item in found['inputs']}
-        self.assertEqual(('script', 'hostname'), (found['group'], found['config']))
-        self.assertTrue(self.stacks.reload(stack).state.busy)
-
-        status, body = self.call_url(
-            inputs['deploy_signal_verb'],
-            inputs['deploy_signal_id'],
-            {'result': 'web-1', 'deploy_status_code': 0},
-        )
-
-        self.assertEqual(200, status, body)
-        self.assert_settled('CREATE_COMPLETE', stack)
-        attributes = self.stacks.rows(stack)['deployment'].attributes
-        self.assertEqual('web-1', attributes['result'])
-
-    def metadata_url(self, stack):
-        """Return the URL in the user data of the server for os-collect-config."""
-        (found,) = self.servers(stack)
-        data = self.connection.compute.get_server(found).user_data
-        message = email.message_from_bytes(base64.b64decode(data))
-        parts = [part.get_payload(decode=True) for part in message.walk()]
-        self.assertIn(SETUP.encode(), parts)
-        for part in message.walk():
-            text = part.get_payload(decode=True) or b''
-            if b'write_files' in text:
-                (file,) = yaml.safe_load(text)['write_files']
-                collected = json.loads(file['content'])['os-collect-config']
-                return collected['request']['metadata_url']
-        self.fail(f'no configuration of os-collect-config in {message}')
-
-    def test_a_wait_condition_completes_with_the_signals_to_its_url(self):
-        condition = {'type': 'OS::Heat::WaitCondition'}
-        condition['properties'] = {
-            'handle': {'get_resource': 'handle'},
-            'timeout': stack_case.TIMEOUT,
-            'count': 2,
-        }
-        stack = self.stacks.request(
-            self.unique_name('stack'),
-            template(handle={'type': 'OS::Heat::WaitConditionHandle'}, c=condition),
-        )
-        self.addCleanup(self.remove, stack)
-        handle = self.wait_for_resource(
-            stack, 'handle', lambda row: row.state.name == 'CREATE_COMPLETE'
-        )
-
-        statuses = [
-            self.call_url(
-                'POST', handle.attributes['endpoint'], {'id': at, 'data': 'ready'}
-            )[0]
-            for at in ('first', 'second')
-        ]
-
-        self.assertEqual([200, 200], statuses)
-        self.assert_settled('CREATE_COMPLETE', stack)

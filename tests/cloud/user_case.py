@@ -33,24 +33,25 @@ class UserCase(ApiCase, case.CloudCase):
         super().setUp()
         self.admin = self.connect(case.ADMIN)
         self.project = self.make_project()
-        options = self.service_options()
-        _, self.port = self.serve(**options)
-        url = f'http://127.0.0.1:{self.port}'
-        self.clouds_file = self.changed_clouds(
-            case.DEMO,
-            auth=self.options(case.DEMO, project_name=self.project.name),
-            clustering_endpoint_override=f'{url}/clustering',
-            clustering_default_microversion='1.14',
-            orchestration_endpoint_override=(
-                f'{url}/orchestration/v1/{self.project.id}'
-            ),
-        )
-        self.path = self.ini(**options)
+        _, self.port = self.serve(**self.service_options())
+        self.clouds_file = self.changed_clouds(case.DEMO, **self.user_values())
+        self.path = self.ini(**self.engine_options())
         self.start_engine()
         self.user = self.connect_user()
 
+    def user_values(self) -> dict[str, Any]:
+        """Return the values of the user in clouds.yaml, once the port is known."""
+        url = f'http://127.0.0.1:{self.port}'
+        stacks = f'{url}/orchestration/v1/{self.project.id}'
+        return {
+            'auth': self.options(case.DEMO, project_name=self.project.name),
+            'clustering_endpoint_override': f'{url}/clustering',
+            'clustering_default_microversion': '1.14',
+            'orchestration_endpoint_override': stacks,
+        }
+
     def service_options(self) -> dict[str, dict[str, Any]]:
-        """Return the options of the API and the engine, by group."""
+        """Return the options of the API, by group."""
         return {
             'api': {'auth_strategy': 'keystone'},
             'keystone_authtoken': {'auth_type': 'password', **self.options()},
@@ -60,6 +61,10 @@ class UserCase(ApiCase, case.CloudCase):
             },
             'engine': {'lease': 5, 'sweep_interval': 0.3, 'max_parallel': 16},
         }
+
+    def engine_options(self) -> dict[str, dict[str, Any]]:
+        """Return the options of the engine, by group, once the port is known."""
+        return self.service_options()
 
     def service_clouds(self) -> str:
         """Return the path of the clouds.yaml of the service."""
@@ -101,7 +106,10 @@ class UserCase(ApiCase, case.CloudCase):
     def run_openstack(
         self, environment: Environment, *argv: str, **variables: str
     ) -> Done:
-        """Run `openstack` of an environment as the user; return its result."""
+        """Run `openstack` of an environment as the user; return its result.
+
+        :param variables: further variables of the process
+        """
         return shared_clients(environment).run(
             'openstack',
             f'--os-cloud={case.DEMO}',

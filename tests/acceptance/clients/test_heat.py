@@ -5,7 +5,6 @@ commands of maintenance with PostgreSQL, RabbitMQ and one process per task.
 """
 
 import ast
-import configparser
 import inspect
 import itertools
 import os
@@ -15,10 +14,10 @@ from tests.acceptance import preloaded
 from tests.acceptance.clients import software_tests, stack_templates, stack_tests
 from tests.acceptance.clients.heat_case import HeatCase
 from tests.acceptance.clients.openstack_case import OnStandalone
+from tests.acceptance.clients.plugin import write_plugin
 from tests.acceptance.clients.serving import start_servers
 from tests.acceptance.clients.stack_templates import TEMPLATE
 
-TOP = pathlib.Path(__file__).parents[3]
 NAMES = """
 import importlib.metadata
 for point in importlib.metadata.entry_points(group='openstack.orchestration.v1'):
@@ -112,7 +111,7 @@ class TestHeatClient(
     def test_an_installed_watcherlite_adds_lock_and_unlock_to_the_command(self):
         self.create('protected', TEMPLATE)
         words = ('--os-auth-type=none', f'--os-endpoint={self.endpoint()}')
-        environment = {'PYTHONPATH': os.pathsep.join((self.installed(), str(TOP)))}
+        environment = write_plugin(self.home / 'site-packages')
 
         self.check_output('stack', 'suspend', 'protected', '--wait')
         statuses = []
@@ -131,20 +130,6 @@ class TestHeatClient(
         self.assertEqual(['LOCK_COMPLETE', 'UNLOCK_COMPLETE'], statuses)
         shown = self.json('stack', 'show', 'protected')
         self.assertEqual('SUSPEND_COMPLETE', shown['stack_status'])
-
-    def installed(self):
-        """Return a directory with the metadata of watcherlite as pip installs it."""
-        desired = configparser.ConfigParser(delimiters=('=',))
-        desired.optionxform = str
-        desired.read(TOP / 'setup.cfg')
-        points = desired['entry_points']
-        group = 'openstack.orchestration.v1'
-        directory = self.home / 'site-packages' / 'watcherlite-1.dist-info'
-        directory.mkdir(parents=True)
-        (directory / 'METADATA').write_text('Name: watcherlite\nVersion: 1\n')
-        text = f'[{group}]{points[group]}\n'
-        (directory / 'entry_points.txt').write_text(text)
-        return str(directory.parent)
 
     def test_the_former_command_lists_stacks(self):
         self.create('old', stack_templates.MORE)
