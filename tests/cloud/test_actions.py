@@ -164,6 +164,42 @@ class TestMigrate(PlanCase):
         self.assertEqual('SUCCEEDED', self.wait_for_plan(place))
         self.wait_for_migrations(server.id, 'completed')
 
+    def test_daemons_start_and_an_action_waits_while_keystone_is_down(self):
+        keystone = urllib.parse.urlsplit(self.options()['auth_url'])
+        proxy = self.useFixture(Proxy(keystone.hostname, keystone.port))
+        auth_url = f'http://127.0.0.1:{proxy.port}/v3'
+        self.clouds_file = self.changed_clouds(auth=self.options(auth_url=auth_url))
+        server = self.create_server()
+        proxy.refuse()
+        applier = self.start_daemons()
+
+        place = self.start_plan(
+            self.migrate('live', server.id, 'live', server.compute_host)
+        )
+        applier.wait_for_text('Unable to establish connection')
+        self.assertEqual('ONGOING', self.ask(self.port, 'GET', place)[1]['state'])
+        proxy.accept()
+
+        self.assertEqual('SUCCEEDED', self.wait_for_plan(place))
+        self.wait_for_migrations(server.id, 'completed')
+
+    def test_a_paused_server_moves_live(self):
+        server = self.create_server()
+        self.admin.compute.pause_server(server.id)
+        self.wait_for_server(server.id, status='PAUSED', task_state=None)
+        self.start_daemons()
+
+        _, actions = self.run_plan(
+            self.migrate('live', server.id, 'live', server.compute_host)
+        )
+
+        self.assert_states({'live': 'SUCCEEDED'}, actions)
+        after = self.server(server.id)
+        self.assertEqual(
+            (other_host(server.compute_host), 'PAUSED'),
+            (after.compute_host, after.status),
+        )
+
     def test_a_rollback_moves_the_server_back(self):
         server = self.create_server()
         self.start_daemons()
