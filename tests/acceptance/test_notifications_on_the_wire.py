@@ -307,7 +307,7 @@ class AuditNotificationTest(NotificationCase, ApiCase):
                     'watcherlite.plugins.openstack.connections',
                     '_opened',
                 ),
-                ('Invalid', 'watcherlite.plugins.planners.weight', 'plan'),
+                ('Invalid', 'watcherlite.plugins.planners.weights', 'sort'),
             ],
             [
                 (fault['exception'], fault['module_name'], fault['function_name'])

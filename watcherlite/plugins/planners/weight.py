@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from oslo_config import cfg, types
 
-from watcherlite import exceptions
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import ProposedAction, Solution
 from watcherlite.plugins import base
 from watcherlite.plugins.planners import documents
+from watcherlite.plugins.planners import weights as type_weights
 
 #: Layers with more actions than this would have too many edges.
 MOST_PARALLEL = 100
@@ -108,16 +108,9 @@ class Weight(base.Planner):
 
     def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
         """Return the plan; raises Invalid for a type without a weight."""
-        weights = self.options.weights
-        unknown = sorted({a.action_type for a in solution.actions} - set(weights))
-        if unknown:
-            raise exceptions.Invalid(
-                f'There is no weight for the action type {", ".join(unknown)}; add it '
-                'to weights in [watcherlite.planners.weight]'
-            )
         planned = []
         before: tuple[str, ...] = ()
-        for layer in self._layers(solution, weights):
+        for layer in self._layers(solution, self.options.weights):
             planned += [documents.action(action, before) for action in layer]
             before = tuple(action.name for action in layer)
         return documents.document(name, planned)
@@ -126,8 +119,7 @@ class Weight(base.Planner):
         self, solution: Solution, weights: Mapping[str, int]
     ) -> Iterator[list[ProposedAction]]:
         """Yield sets of parallel actions, in order."""
-        # A stable sort keeps the order of equal weights.
-        ordered = sorted(solution.actions, key=lambda a: -weights[a.action_type])
+        ordered = type_weights.sort(solution, weights, 'weight')
         for _, same in itertools.groupby(ordered, key=lambda a: weights[a.action_type]):
             by_type: dict[str, list[ProposedAction]] = {}
             for action in same:

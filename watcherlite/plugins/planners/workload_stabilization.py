@@ -5,11 +5,11 @@ from typing import ClassVar
 
 from oslo_config import cfg, types
 
-from watcherlite import exceptions
 from watcherlite.domain.documents.plan_document import PlanDocument
 from watcherlite.domain.solutions import RESOURCE_ID, Solution
 from watcherlite.plugins import base
 from watcherlite.plugins.planners import documents
+from watcherlite.plugins.planners import weights as type_weights
 
 
 class WorkloadStabilization(base.Planner):
@@ -44,18 +44,13 @@ class WorkloadStabilization(base.Planner):
 
     def plan(self, solution: Solution, name: str | None = None) -> PlanDocument:
         """Return the plan; raises Invalid for a type without a weight."""
-        weights = self.options.weights
-        unknown = sorted({a.action_type for a in solution.actions} - set(weights))
-        if unknown:
-            raise exceptions.Invalid(
-                f'There is no weight for the action type {", ".join(unknown)}; add it '
-                'to weights in [watcherlite.planners.workload_stabilization]'
-            )
+        ordered = type_weights.sort(
+            solution, self.options.weights, 'workload_stabilization'
+        )
         planned = []
         #: object -> its last action so far
         before: dict[str, str] = {}
-        # A stable sort keeps the order of equal weights.
-        for action in sorted(solution.actions, key=lambda a: -weights[a.action_type]):
+        for action in ordered:
             resource = action.input_parameters.get(RESOURCE_ID)
             parents = [before[resource]] if resource in before else []
             planned.append(documents.action(action, parents))
