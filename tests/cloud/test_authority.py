@@ -44,6 +44,10 @@ class AuthorityCase(api_case.CloudApiCase):
         self.demo = self.user(case.DEMO)
         self.before = {trust['id'] for trust in self.trusts_of(self.demo)}
         self.addCleanup(self.delete_trusts)
+        self.notifications = []
+        self.runtime.bus.subscribe_notifications(
+            lambda _, body: self.notifications.append(body.decode())
+        )
 
     def delete_trusts(self):
         for trust in self.new_trusts():
@@ -122,13 +126,21 @@ class TestStacks(AuthorityCase):
         (row,) = self.credentials()
         self.assertEqual(stack, row['owner'])
         self.assertTrue(row['external_id'].startswith('sealed:'))
+        name = self.runtime.store.find_stack(stack, None).name
+        shown = [
+            self.call(self.demo, 'GET', self.path(name, stack, *words)).text
+            for words in ((), ('resources', 'key'), ('events',))
+        ]
+        self.assertIn(self.demo.id, shown[0], 'the output has the user')
 
         self.delete_stack('', stack)
 
         self.assertFalse(self.exists(self.demo, key_pair))
         bounded.wait_until(lambda: not self.credentials())
         self.assertEqual([], self.new_trusts())
-        for text in (self.stored_texts(), self.log.output):
+        bounded.wait_until(lambda: 'stack.delete.end' in ''.join(self.notifications))
+        answers, payloads = '\n'.join(shown), '\n'.join(self.notifications)
+        for text in (self.stored_texts(), self.log.output, answers, payloads):
             for secret in (self.demo.token, trust['id']):
                 self.assertNotIn(secret, text)
 
