@@ -58,6 +58,8 @@ OURS = 'watcherlite.'
 #: Cache size for the messages about plugins that are not installed. A list of actions
 #: looks the same few up for every row, and users choose the names.
 MOST_UNKNOWN = 256
+#: The number of installed names that the message about an unknown one lists.
+MOST_NAMED = 20
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -420,8 +422,11 @@ def _not_found_text(noun: str, names: Sequence[str], name: str) -> str:
     """Return the message for a name that is not among the installed ones."""
     near = difflib.get_close_matches(name, names, n=1)
     meant = f' Did you mean {near[0]}?' if near else ''
-    installed = ', '.join(names) or 'none'
-    return f'There is no {noun} {name}.{meant} Installed: {installed}.'
+    if len(names) > MOST_NAMED:
+        installed = f'`watcherlite plugin list` shows all {len(names)}.'
+    else:
+        installed = f'Installed: {", ".join(names) or "none"}.'
+    return f'There is no {noun} {name}.{meant} {installed}'
 
 
 def _plugin_class(plugin: type) -> type:

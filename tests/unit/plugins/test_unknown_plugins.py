@@ -48,6 +48,19 @@ class TestUnknownNames(base.TestCase):
             [action_type, str(goal)],
         )
 
+    def test_many_names_are_not_listed_in_an_error(self) -> None:
+        class Many(loader.Plugins):
+            def names(self, namespace: str) -> tuple[str, ...]:
+                return tuple(f'type-{n}' for n in range(loader.MOST_NAMED + 1))
+
+        (message,) = self.messages(Many([]), 'type_1')
+
+        self.assertEqual(
+            'There is no action type type_1. Did you mean type-1? '
+            f'`watcherlite plugin list` shows all {loader.MOST_NAMED + 1}.',
+            message,
+        )
+
     def test_unknown_names_are_not_cached(self) -> None:
         plugins = Counting([])
         many = [f'type-{n}' for n in range(loader.MOST_UNKNOWN + 1)]
