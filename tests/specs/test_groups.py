@@ -114,10 +114,11 @@ class TestResourceGroup(GroupCase):
         return res('RG', count=count, resource_def=sample(f'{value} %index%'), **more)
 
     def test_members_are_created_and_can_be_referenced_in_the_stack(self) -> None:
+        outputs = {'get_attr': ['g', 'attributes', 'output']}
         stack = self.make(
             g=self.group(2),
             one=res(value={'get_attr': ['g', 'resource.1.output']}),
-            map=res(value={'get_attr': ['g', 'attributes', 'output', '0']}),
+            map=res(value={'str_replace': {'template': 'M', 'params': {'M': outputs}}}),
             all=res(value={'list_join': [',', {'get_attr': ['g', 'output']}]}),
         )
         values = {'0': 'old 0', '1': 'old 1'}
@@ -127,7 +128,7 @@ class TestResourceGroup(GroupCase):
             self.world.resource(stack, name).attributes['output']
             for name in ('one', 'map', 'all')
         ]
-        self.assertEqual(['old 1', 'old 0', 'old 0,old 1'], found)
+        self.assertEqual(['old 1', json.dumps(values), 'old 0,old 1'], found)
         self.world.act(stack, states.DELETE)
         self.assertEqual({}, self.world.external.samples)
 
