@@ -1,17 +1,62 @@
 """CONTINUOUS audits: repeated until a user or their end time stops them."""
 
+import contextlib
 import datetime
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tests.audit_worlds import AuditCase, propose_actions, strategy
 from watcherlite import exceptions
+from watcherlite.db.api import Store
 from watcherlite.domain.audits import Audit
 from watcherlite.engine.audits import runs
+from watcherlite.plugins import base
 from watcherlite.testing.clock import ManualClock
 
 MINUTE = datetime.timedelta(minutes=1)
 #: The notifications of a run.
 STEPS = ['strategy.start', 'strategy.end', 'planner.start', 'planner.end']
+
+
+class SlowClaims:
+    """A store in which five minutes pass while a claim finds no due action.
+
+    Only the first claim takes so long of those that leave actions for later.
+    """
+
+    def __init__(self, store: Store, clock: ManualClock) -> None:
+        self._store = store
+        self._clock = clock
+        self._has_waited = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        with self._store.transaction() as tx:
+            yield SlowTransaction(tx, self._wait)
+
+    def _wait(self, now: datetime.datetime) -> None:
+        later = self._store.next_not_before('engine', now)
+        if later is not None and not self._has_waited:
+            self._has_waited = True
+            self._clock.advance(5 * 60)
+
+
+class SlowTransaction:
+    def __init__(self, tx: Any, wait: Callable[[datetime.datetime], None]) -> None:
+        self._tx = tx
+        self._wait = wait
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tx, name)
+
+    def claim(self, **keys: Any) -> Any:
+        found = self._tx.claim(**keys)
+        if not found:
+            self._wait(keys['now'])
+        return found
 
 
 class ContinuousCase(AuditCase):
@@ -25,6 +70,11 @@ class ContinuousCase(AuditCase):
         self.takes = 0
 
     def create_world(self, **keys: Any) -> Any:
+        return self.create_engine_world(strategies={'made': self.strategy()}, **keys)
+
+    def strategy(self) -> type[base.Strategy]:
+        """Return the strategy."""
+
         def execute(context: Any) -> Any:
             self.ran_at.append(context.now())
             if len(self.ran_at) == 1:
@@ -33,7 +83,7 @@ class ContinuousCase(AuditCase):
                 raise exceptions.Invalid('no luck')
             return propose_actions('nop')
 
-        return self.create_engine_world(strategies={'made': strategy(execute)}, **keys)
+        return strategy(execute)
 
     def create_continuous_audit(self, world: Any, **keys: Any) -> Audit:
         return world.audit(
@@ -161,6 +211,13 @@ class TestInterval(ContinuousCase):
         )
         self.assertEqual([5, 6], self.minutes())
         self.assertEqual('SUCCEEDED', world.action('the audit').status)
+
+    def test_an_audit_that_comes_due_during_a_slow_claim_runs_at_once(self) -> None:
+        world = self.create_audit_world(strategies={'made': self.strategy()})
+        audit = self.create_continuous_audit(world, start_time=self.at(5))
+        world.engine(store=SlowClaims(world.store, self.clock), sweep_interval=1e6)
+        world.wait_for_runs(audit, 1)
+        self.assertEqual([5], self.minutes())
 
     def test_a_run_longer_than_the_interval_is_followed_immediately(self) -> None:
         self.takes = 150

@@ -354,19 +354,18 @@ class Committer:
         while True:
             if self._lease.seconds_left() <= 0:
                 raise exceptions.LeaseLost
-            result = CommitResult()
+            result = CommitResult(self._clock.now())
             try:
                 if unanswered is not None:
                     if self._is_stored(unanswered):
                         return unanswered
                     unanswered = None
-                now = self._clock.now()
                 if self._chain.is_eligible(items, claim_requests):
-                    if self._chain.write(result, items, now):
+                    if self._chain.write(result, items):
                         return result
-                    result = CommitResult()
+                    result = CommitResult(result.now)
                 with self._store.transaction() as tx:
-                    self._group.write(tx, result, items, claim_requests, now)
+                    self._group.write(tx, result, items, claim_requests)
                 self._chain.record(result)
                 return result
             except exceptions.StoreConflict as error:

@@ -229,11 +229,13 @@ class WorkDiscovery:
     def on_waiting(self, action: Action) -> None:
         self._wait_timeouts.track(action)
 
-    def on_queue_empty(self) -> None:
+    def on_queue_empty(self, claimed_at: datetime.datetime) -> None:
         """Request a check for due actions, unless one is requested."""
         if self._empty_since is None:
-            self._empty_since = self._clock.now() - DUE_MARGIN
-            self._timers.after(DUE_DELAY, self._check_due)
+            self._empty_since = claimed_at - DUE_MARGIN
+            # The claim may have taken long, and actions have come due meanwhile.
+            passed = (self._clock.now() - claimed_at).total_seconds()
+            self._timers.after(max(0.0, DUE_DELAY - passed), self._check_due)
 
     def _check_due(self) -> None:
         since, self._empty_since = self._empty_since, None

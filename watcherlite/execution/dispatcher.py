@@ -334,7 +334,7 @@ class Dispatcher:
         if unowned:
             self._events.on_unblocked(unowned)
         if any(_is_empty(claim, result) for claim in result.claims):
-            self._events.on_queue_empty()
+            self._events.on_queue_empty(result.now)
 
     def _start_claimed(self, claim: ClaimResult) -> None:
         for action in claim.actions:

@@ -108,6 +108,7 @@ class ClaimSource(Protocol):
 class CommitResult:
     """The result of one transaction.
 
+    :param now: the time of the transaction: actions that come due later are not claimed
     :ivar claims: the result of each claim
     :ivar released: the dependents that became READY
     :ivar unblocked: the actions that can take a lock that was released
@@ -121,7 +122,8 @@ class CommitResult:
     :ivar outcomes: each item, and whether its change took effect
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now: datetime.datetime) -> None:
+        self.now = now
         self.claims: list[ClaimResult] = []
         self.released: list[Released] = []
         self.unblocked: list[Action] = []
@@ -166,7 +168,6 @@ class GroupCommit:
         result: CommitResult,
         items: list[PendingCommit],
         claim_requests: list[ClaimRequest],
-        now: datetime.datetime,
     ) -> None:
         """Write conclusions and claims in a transaction.
 
@@ -175,7 +176,7 @@ class GroupCommit:
 
         :param result: receives the result; it may be incomplete after an error
         """
-        group = _GroupTransaction(self, tx, result, now)
+        group = _GroupTransaction(self, tx, result)
         items, claim_requests = group.lock_plans(items, claim_requests)
         group.lock_projected(items)
         group.change_actions(items)
@@ -193,18 +194,14 @@ class _GroupTransaction:
     """One transaction of a worker, and what its steps hand on to each other."""
 
     def __init__(
-        self,
-        group: GroupCommit,
-        tx: Transaction,
-        result: CommitResult,
-        now: datetime.datetime,
+        self, group: GroupCommit, tx: Transaction, result: CommitResult
     ) -> None:
         self._group = group
         self._rules = group.rules
         self._projection = group.projection
         self._tx = tx
         self._result = result
-        self._now = now
+        self._now = result.now
         self._plans: dict[int, ActionPlan] = {}
         #: whether actions of this transaction have a projection, and its locks
         self._projects = False
@@ -612,9 +609,7 @@ class ChainCommitter:
             and item.before.plan_id in self._exclusive
         )
 
-    def write(
-        self, result: CommitResult, items: list[PendingCommit], now: datetime.datetime
-    ) -> bool:
+    def write(self, result: CommitResult, items: list[PendingCommit]) -> bool:
         """Write an eligible batch; return False if it needs a transaction.
 
         The contents of `result` are invalid then.
@@ -627,7 +622,7 @@ class ChainCommitter:
         plan = self._plans[item.before.plan_id]
         recording = RecordingTransaction(plan, item)
         try:
-            self._group.write(cast(Transaction, recording), result, items, [], now)
+            self._group.write(cast(Transaction, recording), result, items, [])
             step = recording.step()
         except NotEligible:
             return False

@@ -138,8 +138,8 @@ class WorkerEvents(Protocol):
     def on_unblocked(self, actions: Sequence[Action | Released]) -> None:
         """Actions of queues that this worker does not have are claimable."""
 
-    def on_queue_empty(self) -> None:
-        """A queue has unfinished actions, but none to claim now."""
+    def on_queue_empty(self, claimed_at: datetime.datetime) -> None:
+        """A queue had unfinished actions at a time, but none to claim."""
 
     def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:
         """Plans (uuids) and lanes have more work than this worker claims."""

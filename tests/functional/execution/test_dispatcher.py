@@ -1,6 +1,7 @@
 """The dispatcher: actions from claim to end, on a manual clock."""
 
 import contextlib
+import datetime
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
@@ -118,7 +119,7 @@ class DispatcherCase(base.TestCase):
     def on_unblocked(self, actions: Sequence[Any]) -> None:
         self.unowned.extend(action.name for action in actions)
 
-    def on_queue_empty(self) -> None:
+    def on_queue_empty(self, claimed_at: datetime.datetime) -> None:
         self.empty_queues += 1
 
     def on_work_left(self, plans: Collection[str], lanes: Collection[str]) -> None:

@@ -392,7 +392,7 @@ class DueTest(WorldCase):
         world.wait_until(lambda: 'next_not_before' in failing.asked)
         failing.asked.clear()
         for _ in range(20):
-            worker.discovery.on_queue_empty()
+            worker.discovery.on_queue_empty(world.clock.now())
         world.wait_until(lambda: 'next_not_before' in failing.asked)
         self.assertEqual(1, failing.asked.count('next_not_before'))
 

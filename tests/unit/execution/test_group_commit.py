@@ -71,10 +71,10 @@ class GroupCase(base.TestCase):
         return found[-1]
 
     def fill(self, *items: PendingCommit, claim: int = 0) -> CommitResult:
-        result = CommitResult()
+        result = CommitResult(at(1))
         claim_requests = [ClaimRequest(self.plan_id, None, claim)] if claim else []
         with self.store.transaction() as tx:
-            self.group.write(tx, result, list(items), claim_requests, at(1))
+            self.group.write(tx, result, list(items), claim_requests)
         for item, applied in result.outcomes:
             item.on_written(applied)
         return result
@@ -157,9 +157,9 @@ class ChangesTest(GroupCase):
         stale = self.item(make_attempt(lost), Conclusion(again))
         start = self.start(taken)
         for items in ([stale, start], [start, stale]):
-            result = CommitResult()
+            result = CommitResult(at(1))
             with self.store.transaction() as tx:
-                self.group.write(tx, result, items, [], at(1))
+                self.group.write(tx, result, items, [])
                 self.assertEqual({stale: False, start: True}, dict(result.outcomes))
                 self.assertEqual([('a', 'READY', 'RUNNING')], self.changes_of(result))
                 # Reverted, so that the other order starts with the same row.
@@ -285,10 +285,10 @@ class ChangesTest(GroupCase):
             tx.insert_actions(
                 [make_action(name='a', lane='engine', status=states.READY)], []
             )
-        result = CommitResult()
+        result = CommitResult(at(1))
         with self.store.transaction() as tx:
             request = ClaimRequest(None, 'engine', 5)
-            self.group.write(tx, result, [], [request], at(1))
+            self.group.write(tx, result, [], [request])
         (attempt,) = [make_attempt(action) for action in result.claims[0].actions]
         self.plan_id = 0
         self.fill(self.start(attempt))
