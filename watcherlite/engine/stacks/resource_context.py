@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 from watcherlite.clock import UTC
-from watcherlite.db.credentials import AUTHORITY, CLOUD_SECRET, REGION
+from watcherlite.db.credentials import AUTHORITY, REGION, REMOTE_CLOUD
 from watcherlite.domain.stacks import NewResource, NewStack
 
 #: Maximum length of a physical name, that of the strictest services.
@@ -160,7 +160,7 @@ def build_handler_context(
         # A signal, or a plan, has no authority of a user.
         credential=action.authority or stack.context.get(AUTHORITY),
         region=stack.context.get(REGION),
-        cloud_secret=stack.context.get(CLOUD_SECRET),
+        cloud_secret=stack.context.get(REMOTE_CLOUD),
     )
 
 

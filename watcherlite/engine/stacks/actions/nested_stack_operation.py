@@ -7,7 +7,7 @@ from typing import Any
 
 from watcherlite import exceptions
 from watcherlite.db.api import Transaction
-from watcherlite.db.credentials import CLOUD_SECRET, REGION
+from watcherlite.db.credentials import REGION, REMOTE_CLOUD
 from watcherlite.domain.outcomes import (
     Derived,
     DerivedAction,
@@ -409,7 +409,7 @@ class NestedStackOperation:
 
 def _context_in(context: Mapping[str, Any], batch: Batch) -> Mapping[str, Any]:
     """Return the context of a stack in the region and the cloud of a batch."""
-    places = {REGION: batch.region, CLOUD_SECRET: batch.cloud_secret}
+    places = {REGION: batch.region, REMOTE_CLOUD: batch.cloud_secret}
     if batch.cloud_secret is not None:
         # The region of the enclosing stack is one of its own cloud.
         context = {key: value for key, value in context.items() if key != REGION}
