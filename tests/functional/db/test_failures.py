@@ -23,6 +23,7 @@ from tests.factories import (
 )
 from tests.functional.db import stores
 from watcherlite import exceptions
+from watcherlite.db.sqlalchemy import migration
 from watcherlite.db.sqlalchemy.engine import DatabaseSettings, make_engine
 from watcherlite.db.sqlalchemy.store import SqlStore, open_store
 from watcherlite.domain.action_plans import ActionPlan
@@ -271,6 +272,14 @@ class MysqlFailureTest(ServerFailureTests, stores.MysqlDatabase):
             connection.exec_driver_sql('COMMIT')
 
 
+def settings_of(engine: sa.Engine, *names: str) -> tuple[object, ...]:
+    """Return settings of a connection to SQLite."""
+    with engine.connect() as connection:
+        return tuple(
+            connection.exec_driver_sql(f'PRAGMA {name}').scalar() for name in names
+        )
+
+
 class SqliteFailureTest(FailureTests, stores.SqliteFiles):
     def test_a_path_that_is_no_database_is_refused_and_unchanged(self) -> None:
         notes = self.home / 'notes.txt'
@@ -296,16 +305,18 @@ class SqliteFailureTest(FailureTests, stores.SqliteFiles):
         self.assertEqual(80, len(all_plans(self.store)))
 
     def test_commits_are_synchronous_by_default(self) -> None:
-        def synchronous(store: SqlStore) -> tuple[object, ...]:
-            with store.engine.connect() as connection:
-                return tuple(
-                    connection.exec_driver_sql(f'PRAGMA {name}').scalar()
-                    for name in ('journal_mode', 'synchronous', 'foreign_keys')
-                )
-
-        self.assertEqual(('wal', 2, 1), synchronous(self.store))
+        names = ('journal_mode', 'synchronous', 'foreign_keys')
+        self.assertEqual(('wal', 2, 1), settings_of(self.store.engine, *names))
         relaxed = self.another(sqlite_synchronous='NORMAL')
-        self.assertEqual(('wal', 1, 1), synchronous(relaxed))
+        self.assertEqual(('wal', 1, 1), settings_of(relaxed.engine, *names))
+
+    def test_only_statements_without_timeout_use_temporary_files(self) -> None:
+        default, in_memory = 0, 2
+        self.assertEqual((in_memory,), settings_of(self.store.engine, 'temp_store'))
+        url = f'sqlite:///{self.path}'
+        migrating = make_engine(migration.unlimited(DatabaseSettings(url)))
+        self.addCleanup(migrating.dispose)
+        self.assertEqual((default,), settings_of(migrating, 'temp_store'))
 
     def test_another_process_does_not_remove_the_log(self) -> None:
         """The last of all connections removes it when it is closed."""

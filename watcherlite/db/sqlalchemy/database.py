@@ -25,8 +25,8 @@ BATCH = 2000
 BEGIN, COMMIT, ROLLBACK = 'BEGIN', 'COMMIT', 'ROLLBACK'
 #: Begins a transaction of SQLite with the write lock, so that it waits at its start.
 BEGIN_IMMEDIATE = 'BEGIN IMMEDIATE'
-#: Overwrite the deleted content of an SQLite file.
-OVERWRITE = ('VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
+#: Overwrite the deleted content of an SQLite file, whose copy may not fit into memory.
+OVERWRITE = ('PRAGMA temp_store = FILE', 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)')
 
 
 def _run(

@@ -247,6 +247,11 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
                 cursor.execute('PRAGMA journal_mode = WAL')
         cursor.execute(f'PRAGMA synchronous = {settings.sqlite_synchronous}')
         cursor.execute('PRAGMA foreign_keys = ON')
+        if settings.statement_timeout:
+            # The pages that a statement changes are kept for its rollback, by default
+            # in a temporary file. Only a migration, which has no timeout, changes more
+            # than fit into memory.
+            cursor.execute('PRAGMA temp_store = MEMORY')
         cursor.close()
 
     if not path.startswith('file:'):

@@ -38,7 +38,8 @@ _LOCK = 7305521
 _MYSQL_LOCK = f"CONCAT('{_LOCK}.', MD5(DATABASE()))"
 #: Seconds to wait for another process that migrates the schema.
 LOCK_SECONDS = 60
-Target = str | sa.Engine
+#: A URL, the settings of connections, or an engine.
+Target = str | DatabaseSettings | sa.Engine
 
 
 def unlimited(settings: DatabaseSettings) -> DatabaseSettings:
@@ -49,7 +50,6 @@ def unlimited(settings: DatabaseSettings) -> DatabaseSettings:
 def version(target: Target) -> str | None:
     """Return the revision of a database's schema, None if there is no schema.
 
-    :param target: a URL or an engine
     :raises StoreUnavailable: if the database cannot be reached
     """
     with _engine(target) as engine, engine.connect() as connection:
@@ -121,7 +121,8 @@ def _engine(target: Target) -> Iterator[sa.Engine]:
     if isinstance(target, sa.Engine):
         yield target
         return
-    engine = make_engine(unlimited(DatabaseSettings(target)))
+    settings = DatabaseSettings(target) if isinstance(target, str) else target
+    engine = make_engine(unlimited(settings))
     try:
         yield engine
     finally:

@@ -118,7 +118,7 @@ def open_store(settings: DatabaseSettings) -> SqlStore:
     if store.engine.dialect.name == 'sqlite':
         try:
             if migration.needs_upgrade(store.engine):
-                migration.upgrade(store.engine)
+                migration.upgrade(settings)
         except BaseException:
             store.close()
             raise
