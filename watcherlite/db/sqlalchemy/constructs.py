@@ -20,7 +20,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.ext import compiler as compiling
 from sqlalchemy.sql import functions
 
-from watcherlite.db.sqlalchemy.tables.types import TIME, Convert
+from watcherlite.db.sqlalchemy.tables.types import TIME, Convert, Converted
 from watcherlite.db.sqlalchemy.text import dumps, to_text
 from watcherlite.domain.readiness import PRESENT, Rule
 
@@ -265,7 +265,8 @@ class RowSource(sa.TableClause):
         written = [list(row) for row in rows]
         for at, convert in conversions:
             for row in written:
-                row[at] = convert(row[at])
+                if row[at] is not None:
+                    row[at] = convert(row[at])
         if (
             dialect.name == 'sqlite'
             and _padded(len(rows)) * len(self.c) <= _MOST_VALUES
@@ -285,10 +286,10 @@ def _name(column: sa.ColumnElement[Any]) -> str:
 def _conversions(
     columns: Iterable[sa.ColumnElement[Any]], dialect: sa.Dialect
 ) -> Iterator[tuple[int, Convert]]:
-    """Yield the conversions of values to JSON, by columns; most need none."""
+    """Yield the conversions of values that are not None, by columns."""
     for at, column in enumerate(columns):
-        if isinstance(column.type, sa.types.TypeDecorator):
-            convert = column.type.bind_processor(dialect)
+        if isinstance(column.type, Converted):
+            convert = column.type.to_database(dialect)
             if convert is not None:
                 yield at, convert
 

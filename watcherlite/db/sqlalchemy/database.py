@@ -120,7 +120,7 @@ class Session:
     ) -> Rows:
         """Execute a statement that reads rows from a source; return its result rows."""
         results = self.execute_rows(statement, source, rows, **options)
-        return [row for result in results for row in result]
+        return [row for result in results for row in result.fetchall()]
 
     def write_rows(
         self, statement: sa.Executable, source: RowSource, rows: Sequence[Row]

@@ -31,7 +31,7 @@ DIGEST = sa.String(64)
 FLAG = sa.SmallInteger()
 
 
-class _Converted(sa.types.TypeDecorator[Any]):
+class Converted(sa.types.TypeDecorator[Any]):
     """A type whose conversions replace those of its implementation."""
 
     impl: Any = sa.Text
@@ -69,7 +69,7 @@ def _unless_null(convert: Convert | None) -> Convert | None:
     return process
 
 
-class UtcTime(_Converted):
+class UtcTime(Converted):
     """An aware time in UTC, stored naive, exact to the microsecond."""
 
     impl = sa.DateTime
@@ -94,7 +94,7 @@ def _make_aware(value: datetime.datetime | None) -> datetime.datetime | None:
     return None if value is None else value.replace(tzinfo=UTC)
 
 
-class LongText(_Converted):
+class LongText(Converted):
     """Text of any length, without NUL, which databases reject."""
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> sa.types.TypeEngine[Any]:
@@ -110,7 +110,7 @@ def _clean(text: str) -> str:
     return text.replace('\x00', '?') if '\x00' in text else text
 
 
-class Message(_Converted):
+class Message(Converted):
     """A message, cut at the maximum length."""
 
     impl = sa.String(MESSAGE_LENGTH)
@@ -119,7 +119,7 @@ class Message(_Converted):
         return truncate
 
 
-class Flag(_Converted):
+class Flag(Converted):
     """A boolean as a number, as not all databases have a boolean type."""
 
     impl = sa.SmallInteger
