@@ -26,6 +26,26 @@ class Encoded(str):
     __slots__ = ()
 
 
+class SharedPayload:
+    """A nested payload that several payloads contain, encoded once in each version.
+
+    :param values: field -> value, as for `PayloadEncoder.encode`
+    """
+
+    __slots__ = ('_encoded', '_values')
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self._encoded: dict[PayloadEncoder, str] = {}
+
+    def encode(self, encoder: 'PayloadEncoder') -> str:
+        """Return the JSON text that an encoder writes."""
+        text = self._encoded.get(encoder)
+        if text is None:
+            text = self._encoded[encoder] = encoder.encode(self._values)
+        return text
+
+
 class PayloadEncoder:
     """Writes payloads of one class in one version.
 
@@ -51,8 +71,9 @@ class PayloadEncoder:
     def encode(self, values: Mapping[str, Any]) -> str:
         """Return the JSON text of a payload.
 
-        :param values: field -> value. A nested payload is a mapping of its fields, or
-            Encoded. Fields that this version does not have are ignored.
+        :param values: field -> value. A nested payload is a mapping of its fields, a
+            SharedPayload, or Encoded. Fields that this version does not have are
+            ignored.
         :raises ValueError: a field is missing, null without being nullable, or of
             another type; the error names the class, and the field if it can
         """
@@ -113,9 +134,11 @@ def _nullable(write: _Writer) -> _Writer:
 def _nested(field: 'PayloadField') -> _Writer:
     encoder = payload_encoder(str(field.payload), str(field.version))
 
-    def write(value: Mapping[str, Any] | Encoded | None) -> str:
+    def write(value: Mapping[str, Any] | SharedPayload | Encoded | None) -> str:
         if value is None:
             raise TypeError('a payload is None')
+        if isinstance(value, SharedPayload):
+            return value.encode(encoder)
         return value if isinstance(value, Encoded) else encoder.encode(value)
 
     return write

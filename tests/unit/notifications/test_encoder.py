@@ -111,6 +111,21 @@ class TestText(base.TestCase):
         )
 
 
+class TestSharedPayload(base.TestCase):
+    def test_it_is_encoded_once_in_each_version(self):
+        update = 'ActionUpdatePayload'
+        fields = _smallest(update)
+        plan = fields['action_plan']
+        shared = {**fields, 'action_plan': encoder.SharedPayload(plan)}
+        expected = encode(update, '1.2', fields)
+
+        self.assertEqual(expected, encode(update, '1.2', shared))
+        changed = {**fields, 'action_plan': {**plan, 'state': 'CANCELLED'}}
+        plan['state'] = 'CANCELLED'
+        self.assertEqual(expected, encode(update, '1.2', shared))
+        self.assertEqual(encode(update, '1.0', changed), encode(update, '1.0', shared))
+
+
 class TestErrors(base.TestCase):
     def refusal(self, payload, version, fields):
         return str(self.assertRaises(ValueError, encode, payload, version, fields))

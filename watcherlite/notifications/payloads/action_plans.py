@@ -14,7 +14,7 @@ from watcherlite.db.api import Store
 from watcherlite.domain.action_plans import PlanRelations
 from watcherlite.domain.events import ACTION, ACTION_PLAN, StoredEvent
 from watcherlite.notifications import encoder
-from watcherlite.notifications.encoder import Encoded
+from watcherlite.notifications.encoder import Encoded, SharedPayload
 from watcherlite.notifications.payloads import base
 from watcherlite.notifications.rules.infra_optim import DELETED
 from watcherlite.notifications.rules.subjects import MatchedNotifications
@@ -100,17 +100,19 @@ class PlanPayloadBuilder(base.InfraOptimPayloads):
         change = base.change_fields(stored, matched)
         gone = event.plan_state == DELETED
         parents = stored.action_parents
-        terse_plan = {
-            'uuid': plan.uuid,
-            'state': event.plan_state,
-            'global_efficacy': plan.global_efficacy,
-            'audit_uuid': plan.audit_uuid,
-            'strategy_uuid': plan.strategy_uuid,
-            'created_at': plan.created_at,
-            'updated_at': change['updated_at'],
-            'deleted_at': change['updated_at'] if gone else None,
-            'status_message': event.plan_message,
-        }
+        terse_plan = SharedPayload(
+            {
+                'uuid': plan.uuid,
+                'state': event.plan_state,
+                'global_efficacy': plan.global_efficacy,
+                'audit_uuid': plan.audit_uuid,
+                'strategy_uuid': plan.strategy_uuid,
+                'created_at': plan.created_at,
+                'updated_at': change['updated_at'],
+                'deleted_at': change['updated_at'] if gone else None,
+                'status_message': event.plan_message,
+            }
+        )
         return {
             'uuid': stored.action_uuid,
             'action_type': stored.action_type,
