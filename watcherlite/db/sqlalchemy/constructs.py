@@ -256,8 +256,10 @@ class RowSource(sa.TableClause):
             sa.Dialect, list[tuple[int, Convert]]
         ] = weakref.WeakKeyDictionary()
 
-    def document(self, dialect: sa.Dialect, rows: Sequence[Sequence[Any]]) -> Any:
-        """Return the parameter for rows, each with the values of the columns."""
+    def convert(
+        self, dialect: sa.Dialect, rows: Sequence[Sequence[Any]]
+    ) -> list[list[Any]]:
+        """Return rows with the values that the database has."""
         conversions = self._conversions.get(dialect)
         if conversions is None:
             conversions = list(_conversions(self.c, dialect))
@@ -267,6 +269,11 @@ class RowSource(sa.TableClause):
             for row in written:
                 if row[at] is not None:
                     row[at] = convert(row[at])
+        return written
+
+    def document(self, dialect: sa.Dialect, rows: Sequence[Sequence[Any]]) -> Any:
+        """Return the parameter for rows, each with the values of the columns."""
+        written = self.convert(dialect, rows)
         if (
             dialect.name == 'sqlite'
             and _padded(len(rows)) * len(self.c) <= _MOST_VALUES

@@ -71,14 +71,19 @@ class Session:
         self._connection = connection
 
     @property
+    def dialect(self) -> sa.Dialect:
+        """Return the dialect of the database."""
+        return self._connection.dialect
+
+    @property
     def database(self) -> str:
-        """Return the name of the database dialect."""
-        return self._connection.dialect.name
+        """Return the name of the dialect."""
+        return self.dialect.name
 
     @property
     def cipher(self) -> FieldCipher:
         """Return the cipher of the engine."""
-        return cipher_of(self._connection.dialect)
+        return cipher_of(self.dialect)
 
     def rows(self, statement: sa.Executable, /, **parameters: Any) -> Rows:
         """Execute a statement and return its rows."""
@@ -102,7 +107,7 @@ class Session:
         :param rows: each with the values of the columns of the source
         :param divisible: several statements may be executed if the rows are large
         """
-        document = source.document(self._connection.dialect, rows)
+        document = source.document(self.dialect, rows)
         if len(document) > MAX_DOCUMENT and len(rows) > 1 and divisible:
             middle = len(rows) // 2
             return [
@@ -129,6 +134,11 @@ class Session:
         if not rows:
             return 0
         return sum(r.rowcount for r in self.execute_rows(statement, source, rows))
+
+    def execute_each(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Execute the text of a compiled statement once for each row, in one call."""
+        if rows:
+            self._connection.exec_driver_sql(statement, list(rows))
 
     def insert_numbered(
         self, statement: sa.Insert, source: RowSource, rows: Sequence[Row]
