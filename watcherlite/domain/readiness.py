@@ -5,7 +5,7 @@ The statements of the store are generated from these rules, see
 """
 
 import dataclasses
-import itertools
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,10 +39,22 @@ class Rule:
 
     def holds(self, item: Any) -> bool:
         """Return whether an object with the fields of an action meets the rule."""
-        # `map`: a generator would take twice as long, for each step of each action.
-        return _holds(self.all_of, item) and (
-            not self.any_of or any(map(_holds, self.any_of, itertools.repeat(item)))
+        # First the status: each step of each action is checked; most have another one.
+        return (
+            item.status in self._statuses
+            and _holds(self.all_of, item)
+            and (not self.any_of or any(_holds(each, item) for each in self.any_of))
         )
+
+    @functools.cached_property
+    def _statuses(self) -> frozenset[str]:
+        """Return the statuses that an action may have; each rule limits them."""
+        conditions = (self.all_of,) if 'status' in self.all_of else self.any_of
+        found: set[str] = set()
+        for condition in conditions:
+            status = condition['status']
+            found |= status if isinstance(status, frozenset) else {status}
+        return frozenset(found)
 
 
 def _holds(condition: Condition, item: Any) -> bool:
