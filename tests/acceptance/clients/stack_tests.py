@@ -99,8 +99,10 @@ class StackLifecycleTests:
     def test_a_client_waits_for_a_stack(self):
         path = self.file('waiting.yaml', TEMPLATE)
 
+        # After two polls without events the client reads only the stack, and does
+        # not print the events of a stack that has ended since then.
         out = self.check_output(
-            *('stack', 'create', 'waiting', '-t', path, '--wait', '--poll', '1')
+            *('stack', 'create', 'waiting', '-t', path, '--wait', '--poll', '5')
         )
 
         for text in (
