@@ -46,7 +46,8 @@ class DatabaseSettings:
     :param max_pool_size: the maximum number of connections of this process
     :param pool_timeout: the maximum time to wait for a connection of the pool
     :param connect_timeout: the maximum time to connect to a server
-    :param statement_timeout: after which a server cancels a statement; 0: never
+    :param statement_timeout: after which a server cancels a statement; 0: never, for
+        statements that may change whole tables
     :param busy_timeout: the maximum time that a statement waits for a lock
     :param sqlite_synchronous: FULL or NORMAL
     :param keys: loads the encryption keys on their first use, see `encryption`
@@ -248,9 +249,8 @@ def _prepare_sqlite(engine: sa.Engine, settings: DatabaseSettings) -> None:
         cursor.execute(f'PRAGMA synchronous = {settings.sqlite_synchronous}')
         cursor.execute('PRAGMA foreign_keys = ON')
         if settings.statement_timeout:
-            # The pages that a statement changes are kept for its rollback, by default
-            # in a temporary file. Only a migration, which has no timeout, changes more
-            # than fit into memory.
+            # The original pages of a statement are kept for its rollback, by default in
+            # a temporary file.
             cursor.execute('PRAGMA temp_store = MEMORY')
         cursor.close()
 

@@ -31,7 +31,7 @@ class SqliteTransaction(SqlTransaction):
     def lock_tenant(self, tenant: str) -> None:
         """Do nothing: the transaction has the write lock of the database."""
 
-    def _add_events_of_plans(self, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert_new(self, rows: Sequence[tuple[Any, ...]]) -> None:
         # Each by its own execution of an INSERT, which is prepared once. An INSERT of
         # many rows is prepared for each number of rows, and copies the original pages.
         statement, order = _insert_of_event()

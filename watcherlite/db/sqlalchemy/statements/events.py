@@ -79,9 +79,10 @@ class EventStatements(StatementGroup):
             rows = [(*EVENTS.values(e), *_resource_columns(e)) for e in events]
             self._session.write_rows(ADD_OF_STACKS, NEW_OF_STACKS, rows)
         else:
-            self._add_events_of_plans(list(map(EVENTS.values, events)))
+            self._insert_new(list(map(EVENTS.values, events)))
 
-    def _add_events_of_plans(self, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _insert_new(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows of NEW."""
         self._session.write_rows(ADD, NEW, rows)
 
 
